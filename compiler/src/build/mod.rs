@@ -242,6 +242,12 @@ impl PendingOp<'_, '_, '_> {
         self.attr(name, value)
     }
 
+    /// With a shape as attribute; negative dimensions are unknown.
+    pub fn dims(self, name: &str, dims: &[i64]) -> Self {
+        let value = tf::shape_attr(self.r.cx(), Some(dims));
+        self.attr(name, value)
+    }
+
     /// With an array of f32 as attribute.
     pub fn f32s(self, name: &str, values: &[f32]) -> Self {
         let cx = self.r.cx();

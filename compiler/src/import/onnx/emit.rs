@@ -45,6 +45,8 @@ pub(super) enum AttrArg<'a> {
     Str(&'a str),
     Strs(&'a [&'a str]),
     Type(Type),
+    /// A shape; negative dimensions are unknown.
+    Dims(&'a [i64]),
 }
 
 /// A dimension.
@@ -119,6 +121,7 @@ impl GraphEmitter {
                     AttrArg::Strs(values) => op.strs(name, values),
                     AttrArg::Str(value) => op.str(name, value),
                     AttrArg::Type(ty) => op.ty(name, ty),
+                    AttrArg::Dims(dims) => op.dims(name, dims),
                 };
             }
             if elements.is_empty() { op } else { op.elements(elements) }.build()
@@ -275,6 +278,14 @@ impl GraphEmitter {
 
     pub(super) fn rank(&self, value: ValueId) -> Result<usize, Why> {
         self.dims(value).map(|dims| dims.len())
+    }
+
+    /// `value` as a tensor of this rank. A rank that is not known is checked when the program runs.
+    pub(super) fn of_rank(&mut self, value: ValueId, rank: usize) -> Result<ValueId, Why> {
+        if self.rank(value).is_ok() {
+            return Ok(value);
+        }
+        self.op(Op::EnsureShape, &[value], &[("shape", AttrArg::Dims(&vec![-1; rank]))])
     }
 
     /// An axis of a value; its rank must be known for one that is counted from the end.
@@ -451,7 +462,12 @@ impl GraphEmitter {
 
     /// `value` with a new axis of size 1 in front of axis `at`.
     pub(super) fn expand(&mut self, value: ValueId, at: usize) -> Result<ValueId, Why> {
-        let at = self.int(at as i64)?;
+        self.expand_at(value, at as i64)
+    }
+
+    /// [`GraphEmitter::expand`] with an axis of the result that may count from its end.
+    pub(super) fn expand_at(&mut self, value: ValueId, at: i64) -> Result<ValueId, Why> {
+        let at = self.int(at)?;
         self.one(Op::ExpandDims, &[value, at])
     }
 

@@ -18,6 +18,8 @@ pub(super) struct Windows {
     pub(super) dilations: Vec<i64>,
     /// The padding before and after.
     pub(super) pads: Vec<(i64, i64)>,
+    /// The padding is that of TensorFlow's `SAME` and follows from sizes that are not known; `pads` are zeros.
+    is_same: bool,
 }
 
 impl Windows {
@@ -42,7 +44,7 @@ impl Windows {
             Some(pads) if pads.len() == 2 * rank => (0..rank).map(|i| (pads[i], pads[i + rank])).collect(),
             Some(pads) => return Err(format!("pads {pads:?} for {rank} axes")),
         };
-        let mut windows = Windows { kernel, strides, dilations, pads };
+        let mut windows = Windows { kernel, strides, dilations, pads, is_same: false };
         let auto = n.word("auto_pad", "NOTSET")?;
         match auto {
             "NOTSET" => {}
@@ -51,10 +53,17 @@ impl Windows {
                 let dims = g.dims(x)?;
                 for i in 0..rank {
                     let size = dims.get(i + 2).copied().ok_or("its images lack axes")?;
-                    if size < 0 {
-                        return Err(format!("{auto} needs images of known size"));
+                    if size < 0 && windows.strides[i] > 1 {
+                        windows.is_same = true;
+                    } else {
+                        windows.pads[i] = windows.same(i, size, auto == "SAME_LOWER");
                     }
-                    windows.pads[i] = windows.same(i, size, auto == "SAME_LOWER");
+                }
+                if windows.is_same {
+                    windows.pads = vec![(0, 0); rank];
+                    if auto == "SAME_LOWER" {
+                        return Err("SAME_LOWER with strides needs images of known size".into());
+                    }
                 }
             }
             other => return Err(format!("auto_pad '{other}'")),
@@ -67,19 +76,40 @@ impl Windows {
         self.kernel[i].saturating_sub(1).saturating_mul(self.dilations[i]).saturating_add(1)
     }
 
+    /// The padding that makes as many windows as pixels; with strides, as many as strides in the `size`, which
+    /// may be unknown (negative) otherwise.
     fn same(&self, i: usize, size: i64, is_lower: bool) -> (i64, i64) {
-        let before_last = (size - 1).max(0) / self.strides[i] * self.strides[i];
-        let total = before_last.saturating_add(self.extent(i)).saturating_sub(size).max(0);
+        let total = if self.strides[i] == 1 {
+            self.extent(i) - 1
+        } else {
+            let before_last = (size - 1).max(0) / self.strides[i] * self.strides[i];
+            before_last.saturating_add(self.extent(i)).saturating_sub(size).max(0)
+        };
         let less = total / 2;
         if is_lower { (total - less, less) } else { (less, total - less) }
     }
 
-    pub(super) fn flat_pads(&self) -> Vec<i64> {
-        self.pads.iter().map(|pad| pad.0).chain(self.pads.iter().map(|pad| pad.1)).collect()
+    /// All padding before, then all behind.
+    pub(super) fn flat_pads(&self) -> Result<Vec<i64>, Why> {
+        if self.is_same {
+            return Err("SAME_UPPER with strides needs images of known size here".into());
+        }
+        Ok(self.pads.iter().map(|pad| pad.0).chain(self.pads.iter().map(|pad| pad.1)).collect())
     }
 
     fn is_padded(&self) -> bool {
-        self.pads.iter().any(|&pad| pad != (0, 0))
+        self.is_same || self.pads.iter().any(|&pad| pad != (0, 0))
+    }
+
+    /// The attributes of TensorFlow for the padding of images NCHW; `explicit` is [`explicit`]'s.
+    fn padding<'a>(&self, explicit: &'a [i64]) -> Vec<(&'static str, AttrArg<'a>)> {
+        match (self.is_same, self.is_padded()) {
+            (true, _) => vec![("padding", AttrArg::Str("SAME"))],
+            (false, false) => vec![("padding", AttrArg::Str("VALID"))],
+            (false, true) => {
+                vec![("padding", AttrArg::Str("EXPLICIT")), ("explicit_paddings", AttrArg::Ints(explicit))]
+            }
+        }
     }
 }
 
@@ -109,6 +139,7 @@ pub(super) fn conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, filters) = (n.input(0)?, n.input(1)?);
     let group = n.int_or("group", 1);
     let kernel = kernel_of(g, n, filters)?;
+    let x = g.of_rank(x, kernel.len() + 2)?;
     let windows = Windows::new(g, n, x, kernel)?;
     one(convolved(g, x, filters, n.optional(2), &windows, group))
 }
@@ -148,13 +179,14 @@ fn along_rows(
     windows: &Windows,
     act: impl FnOnce(&mut OnnxImporter<'_>, ValueId, ValueId, &Windows) -> Result<ValueId, Why>,
 ) -> Result<ValueId, Why> {
-    let Windows { kernel, strides, dilations, pads } = windows;
+    let Windows { kernel, strides, dilations, pads, is_same } = windows;
     let with = |first: i64, rest: &[i64]| [&[first], rest].concat();
     let windows = Windows {
         kernel: with(1, kernel),
         strides: with(1, strides),
         dilations: with(1, dilations),
         pads: [&[(0, 0)], &pads[..]].concat(),
+        is_same: *is_same,
     };
     let (x, filters) = (g.expand(x, 2)?, g.expand(filters, 2)?);
     let y = act(g, x, filters, &windows)?;
@@ -177,12 +209,7 @@ fn conv_2d(
         ("strides", AttrArg::Ints(&strides)),
         ("dilations", AttrArg::Ints(&dilations)),
     ];
-    if windows.is_padded() {
-        attrs
-            .extend([("padding", AttrArg::Str("EXPLICIT")), ("explicit_paddings", AttrArg::Ints(&explicit))]);
-    } else {
-        attrs.push(("padding", AttrArg::Str("VALID")));
-    }
+    attrs.extend(windows.padding(&explicit));
     let channels = g.dims(x)?.get(1).copied().unwrap_or(-1);
     if group > 1 && dims[1] == 1 && channels == group && dims[0] > 0 && dims[0] % group == 0 {
         // One group per channel: filters of shape (height, width, channels, multiplier).
@@ -203,13 +230,14 @@ fn conv_3d(
 ) -> Result<ValueId, Why> {
     let zero = g.scalar_like(0.0, x)?;
     let padded = g.pad(x, &[&[(0, 0), (0, 0)], &windows.pads[..]].concat(), zero)?;
+    let padding = if windows.is_same { "SAME" } else { "VALID" };
     let last = g.transpose(padded, &[0, 2, 3, 4, 1])?;
     let ndhwc = |spatial: &[i64]| [&[1], spatial, &[1]].concat();
     let (strides, dilations) = (ndhwc(&windows.strides), ndhwc(&windows.dilations));
     let attrs = [
         ("strides", AttrArg::Ints(&strides)),
         ("dilations", AttrArg::Ints(&dilations)),
-        ("padding", AttrArg::Str("VALID")),
+        ("padding", AttrArg::Str(padding)),
     ];
     let filters = g.transpose(filters, &[2, 3, 4, 1, 0])?;
     let y = by_group(g, last, filters, group, 4, |g, x, filters| g.op(Op::Conv3D, &[x, filters], &attrs))?;
@@ -248,13 +276,9 @@ pub(super) fn conv_transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
     let group = n.int_or("group", 1);
     let kernel = kernel_of(g, n, filters)?;
     let rank = kernel.len();
-    let dims = g.dims(x)?;
-    if dims.len() != rank + 2 {
+    let x = g.of_rank(x, rank + 2)?;
+    if g.rank(x)? != rank + 2 {
         return Err("its images and filters have different ranks".into());
-    }
-    let sizes = g.known_dims(x).map_or_else(|_| dims[2..].to_vec(), |dims| dims[2..].to_vec());
-    if sizes.iter().any(|&size| size < 0) {
-        return Err("the sizes of its images are not known; give them: --feed NAME=DTYPE[SHAPE]".into());
     }
     let auto = n.word("auto_pad", "NOTSET")?;
     let explicit = OnnxNode { attrs: without(n, "auto_pad"), inputs: n.inputs.clone(), ..*n };
@@ -264,15 +288,37 @@ pub(super) fn conv_transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
     if extra.len() != rank || wanted.is_some_and(|wanted| wanted.len() != rank) {
         return Err("output_padding or output_shape has another number of axes".into());
     }
-    let reach = |i: usize| windows.strides[i].checked_mul(sizes[i] - 1)?.checked_add(windows.extent(i));
-    let full: Option<Vec<i64>> = (0..rank).map(reach).collect();
-    let full =
-        full.filter(|full| full.iter().all(|&size| size <= MAX_SIZE)).ok_or("its result is too large")?;
+    // The sizes of the result without padding.
+    let mut full = Vec::with_capacity(rank);
+    for i in 0..rank {
+        full.push(match g.size(x, i + 2)? {
+            DimSize::Known(size) => {
+                let size =
+                    windows.strides[i].checked_mul(size - 1).and_then(|n| n.checked_add(windows.extent(i)));
+                DimSize::Known(size.filter(|&size| size <= MAX_SIZE).ok_or("its result is too large")?)
+            }
+            DimSize::Value(size) => {
+                let last = g.plus(size, -1.0)?;
+                let before_last = g.times(last, windows.strides[i] as f64)?;
+                DimSize::Value(g.plus(before_last, windows.extent(i) as f64)?)
+            }
+        });
+    }
     let is_same = auto.starts_with("SAME");
     if is_same || wanted.is_some() {
         for i in 0..rank {
-            let out = wanted.map_or_else(|| sizes[i].saturating_mul(windows.strides[i]), |wanted| wanted[i]);
-            let total = full[i].saturating_add(extra[i]).saturating_sub(out);
+            let total = match (wanted, full[i]) {
+                (Some(wanted), DimSize::Known(full)) => {
+                    full.saturating_add(extra[i]).saturating_sub(wanted[i])
+                }
+                (Some(_), DimSize::Value(_)) => {
+                    return Err(
+                        "output_shape needs images of known size; give it: --feed NAME=DTYPE[SHAPE]".into()
+                    );
+                }
+                // The result has `stride` times the size of the images.
+                (None, _) => windows.extent(i).saturating_add(extra[i]).saturating_sub(windows.strides[i]),
+            };
             let less = total.div_euclid(2);
             windows.pads[i] = if auto == "SAME_UPPER" { (less, total - less) } else { (total - less, less) };
         }
@@ -311,16 +357,16 @@ fn transposed(
     x: ValueId,
     filters: ValueId,
     windows: &Windows,
-    full: &[i64],
+    full: &[DimSize],
     group: i64,
 ) -> Result<ValueId, Why> {
     let batch = g.size(x, 0)?;
     let channels =
         g.dims(filters)?.get(1).copied().filter(|&n| n > 0).ok_or("its filters have no channels")?;
     let mut sizes = vec![batch, DimSize::Known(channels)];
-    sizes.extend(full.iter().map(|&size| DimSize::Known(size)));
+    sizes.extend(full);
     if windows.kernel.len() == 1 {
-        let full = [&[1], full].concat();
+        let full = [&[DimSize::Known(1)], full].concat();
         return along_rows(g, x, filters, windows, |g, x, filters, windows| {
             transposed(g, x, filters, windows, &full, group)
         });
@@ -370,6 +416,7 @@ pub(super) fn pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     if kernel.iter().any(|&size| size < 1) {
         return Err(format!("kernel_shape {kernel:?}"));
     }
+    let x = g.of_rank(x, kernel.len() + 2)?;
     let windows = Windows::new(g, n, x, kernel)?;
     let (mode, op) = match n.proto.op_type.as_str() {
         "MaxPool" => ("max", Op::MaxPool),
@@ -378,22 +425,11 @@ pub(super) fn pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     };
     let ceil = n.flag("ceil_mode", false);
     let with_pads = n.flag("count_include_pad", false);
-    let pads = windows.flat_pads();
-    let mut attrs = vec![
-        ("kernel_shape", AttrArg::Ints(&windows.kernel)),
-        ("strides", AttrArg::Ints(&windows.strides)),
-        ("dilations", AttrArg::Ints(&windows.dilations)),
-        ("pads", AttrArg::Ints(&pads)),
-        ("ceil_mode", AttrArg::Bool(ceil)),
-    ];
-    if n.has_output(1) {
-        attrs.push(("storage_order", AttrArg::Int(n.int_or("storage_order", 0))));
-        return g.ops(Op::_MaxPoolWithIndices, &[x], &attrs, &[]);
-    }
     let is_plain = windows.kernel.len() == 2
+        && !n.has_output(1)
         && !ceil
         && windows.dilations.iter().all(|&dilation| dilation == 1)
-        && (mode == "max" || !windows.is_padded())
+        && (mode == "max" || !windows.is_padded() || windows.is_same && !with_pads)
         && mode != "lp"
         && matches!(g.dtype(x)?, DType::F32 | DType::F64);
     if is_plain {
@@ -404,15 +440,20 @@ pub(super) fn pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
             ("ksize", AttrArg::Ints(&ksize)),
             ("strides", AttrArg::Ints(&strides)),
         ];
-        if windows.is_padded() {
-            attrs.extend([
-                ("padding", AttrArg::Str("EXPLICIT")),
-                ("explicit_paddings", AttrArg::Ints(&explicit)),
-            ]);
-        } else {
-            attrs.push(("padding", AttrArg::Str("VALID")));
-        }
+        attrs.extend(windows.padding(&explicit));
         return one(g.op(op, &[x], &attrs));
+    }
+    let pads = windows.flat_pads()?;
+    let mut attrs = vec![
+        ("kernel_shape", AttrArg::Ints(&windows.kernel)),
+        ("strides", AttrArg::Ints(&windows.strides)),
+        ("dilations", AttrArg::Ints(&windows.dilations)),
+        ("pads", AttrArg::Ints(&pads)),
+        ("ceil_mode", AttrArg::Bool(ceil)),
+    ];
+    if n.has_output(1) {
+        attrs.push(("storage_order", AttrArg::Int(n.int_or("storage_order", 0))));
+        return g.ops(Op::_MaxPoolWithIndices, &[x], &attrs, &[]);
     }
     attrs.extend([
         ("mode", AttrArg::Str(mode)),

@@ -4,6 +4,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use super::indexing::product;
+use super::quantize::dequantized;
 use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, axis_of, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
@@ -15,18 +16,42 @@ use crate::ir::ValueId;
 
 /// `LSTM`, `GRU` and `RNN`.
 pub(super) fn recurrent(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    recurrent_with(g, n, [n.input(1)?, n.input(2)?])
+}
+
+/// `DynamicQuantizeLSTM` of com.microsoft: an LSTM with weights of bytes, in the order (directions, inputs,
+/// gates). The weights are dequantized. ONNX Runtime also quantizes the inputs and the states of each step, so
+/// its results have a larger error.
+pub(super) fn dynamic_quantize_lstm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let mut weights = [n.input(1)?, n.input(2)?];
+    for (weights, quantum) in weights.iter_mut().zip([8, 10]) {
+        // One number per direction, or one per direction and row of a gate.
+        let along = |g: &mut OnnxImporter<'_>, of: ValueId| match g.rank(of)? {
+            1 => g.expand_behind(of, 3),
+            2 => g.expand(of, 1),
+            rank => Err(format!("scales of rank {rank}")),
+        };
+        let scale = along(g, n.input(quantum)?)?;
+        let zero_point = n.optional(quantum + 1).map(|point| along(g, point)).transpose()?;
+        let numbers = dequantized(g, *weights, scale, zero_point)?;
+        *weights = g.transpose(numbers, &[0, 2, 1])?;
+    }
+    recurrent_with(g, n, weights)
+}
+
+/// A recurrent layer with these weights of inputs and of states.
+fn recurrent_with(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, [w, r]: [ValueId; 2]) -> Lowered {
     let (op, gates, default): (Op, i64, &[&str]) = match n.proto.op_type.as_str() {
-        "LSTM" => (Op::_Lstm, 4, &["Sigmoid", "Tanh", "Tanh"]),
+        "LSTM" | "DynamicQuantizeLSTM" => (Op::_Lstm, 4, &["Sigmoid", "Tanh", "Tanh"]),
         "GRU" => (Op::_Gru, 3, &["Sigmoid", "Tanh"]),
         _ => (Op::_Rnn, 1, &["Tanh"]),
     };
     let is_lstm = op == Op::_Lstm;
     let batch_first = n.flag("layout", false);
-    let mut x = n.input(0)?;
+    let mut x = g.of_rank(n.input(0)?, 3)?;
     if batch_first {
         x = g.transpose(x, &[1, 0, 2])?;
     }
-    let (w, r) = (n.input(1)?, n.input(2)?);
     let (steps, batch, directions) = (g.size(x, 0)?, g.size(x, 1)?, g.size(w, 0)?);
     let hidden = match g.size(r, 2)? {
         DimSize::Known(hidden) => hidden,
@@ -76,9 +101,9 @@ pub(super) fn recurrent(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         ("clip", AttrArg::Float(n.float_or("clip", 0.0))),
         ("hidden_size", AttrArg::Int(hidden)),
     ];
-    match n.proto.op_type.as_str() {
-        "LSTM" => attrs.push(("input_forget", AttrArg::Bool(n.flag("input_forget", false)))),
-        "GRU" => attrs.push(("linear_before_reset", AttrArg::Int(n.int_or("linear_before_reset", 0)))),
+    match op {
+        Op::_Lstm => attrs.push(("input_forget", AttrArg::Bool(n.flag("input_forget", false)))),
+        Op::_Gru => attrs.push(("linear_before_reset", AttrArg::Int(n.int_or("linear_before_reset", 0)))),
         _ => {}
     }
     let mut results = g.ops(op, &operands, &attrs, &[])?;
@@ -327,7 +352,7 @@ pub(super) fn deform_conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered
             g.fill(&sizes, one_)?
         }
     };
-    let pads = windows.flat_pads();
+    let pads = windows.flat_pads()?;
     let attrs = [
         ("strides", AttrArg::Ints(&windows.strides)),
         ("dilations", AttrArg::Ints(&windows.dilations)),

@@ -264,6 +264,7 @@ fn optimizer(op: &str) -> Option<LowerNode> {
 fn contributed(op: &str) -> Option<LowerNode> {
     let lower: LowerNode = match op {
         "BiasGelu" | "FastGelu" => elementwise::bias_gelu,
+        "DynamicQuantizeLSTM" => layers::dynamic_quantize_lstm,
         "FusedMatMul" => indexing::fused_matmul,
         "Gelu" => elementwise::gelu,
         "MultiHeadAttention" => attention::multi_head_attention,

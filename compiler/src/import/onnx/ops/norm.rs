@@ -230,7 +230,8 @@ pub(super) fn lrn(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         let y = g.op(Op::LRN, &[last], &attrs)?;
         return one(g.transpose(y, &[0, 3, 1, 2]));
     }
-    let channels = g.known_dims(x)?.get(1).copied().ok_or("its input has no channels")?;
+    let channels =
+        g.dims(x)?.get(1).copied().filter(|&n| n >= 0).ok_or("the number of its channels is not known")?;
     let squares = g.one(Op::Square, &[x])?;
     // There is an axis of channels.
     let mut pads = vec![(0, 0); g.rank(x)?];

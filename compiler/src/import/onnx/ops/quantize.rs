@@ -83,7 +83,7 @@ pub(super) fn quantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Low
 }
 
 /// `(x - zero_point) * scale`.
-fn dequantized(
+pub(super) fn dequantized(
     g: &mut OnnxImporter<'_>,
     x: ValueId,
     scale: ValueId,
@@ -184,7 +184,7 @@ fn convolved(
 ) -> Result<ValueId, Why> {
     let kernel = kernel_of(g, n, filters)?;
     let windows = Windows::new(g, n, x, kernel)?;
-    let pads = windows.flat_pads();
+    let pads = windows.flat_pads()?;
     let attrs = [
         ("strides", AttrArg::Ints(&windows.strides)),
         ("dilations", AttrArg::Ints(&windows.dilations)),

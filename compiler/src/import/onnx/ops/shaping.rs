@@ -13,17 +13,22 @@ use crate::import::onnx::tensor::{MAX_RANK, number_type};
 use crate::import::onnx_proto::TensorProto;
 use crate::ir::ValueId;
 
-/// The axes of an operand, or of an attribute in older versions.
+/// The axes of an operand, or of an attribute in older versions; negative ones count from the end.
+fn given_axes(g: &OnnxImporter<'_>, n: &OnnxNode<'_>, input: usize) -> Result<Option<Vec<i64>>, Why> {
+    match (n.optional(input), n.ints("axes")) {
+        (Some(axes), _) => g.known_ints(axes, "its axes").map(Some),
+        (None, axes) => Ok(axes.map(<[i64]>::to_vec)),
+    }
+}
+
+/// The axes of an operand, or of an attribute in older versions, for a tensor of this rank.
 pub(super) fn axes(
     g: &OnnxImporter<'_>,
     n: &OnnxNode<'_>,
     input: usize,
     rank: usize,
 ) -> Result<Option<Vec<usize>>, Why> {
-    let given = match (n.optional(input), n.ints("axes")) {
-        (Some(axes), _) => Some(g.known_ints(axes, "its axes")?),
-        (None, axes) => axes.map(<[i64]>::to_vec),
-    };
+    let given = given_axes(g, n, input)?;
     given.map(|axes| axes.into_iter().map(|axis| axis_of(axis, rank)).collect()).transpose()
 }
 
@@ -82,14 +87,16 @@ pub(super) fn transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 
 pub(super) fn squeeze(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
+    let axes = given_axes(g, n, 1)?.unwrap_or_default();
+    let Ok(rank) = g.rank(x) else { return one(g.squeeze(x, &axes)) };
     let elements = g.elements_of(x).filter(|elements| elements.len() == 1);
-    let axes: Vec<i64> = match axes(g, n, 1, g.rank(x)?)? {
-        Some(axes) => axes.into_iter().map(|axis| axis as i64).collect(),
-        None => Vec::new(),
-    };
     let y = match elements.as_deref() {
-        Some(&[DimSize::Value(value)]) if g.rank(x)? == 1 => value,
-        _ => g.squeeze(x, &axes)?,
+        Some(&[DimSize::Value(value)]) if rank == 1 => value,
+        _ => {
+            let axes: Vec<usize> = axes.iter().map(|&axis| axis_of(axis, rank)).collect::<Result<_, _>>()?;
+            let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
+            g.squeeze(x, &axes)?
+        }
     };
     if let Some(elements) = elements {
         g.vectors.insert(y, elements);
@@ -99,18 +106,26 @@ pub(super) fn squeeze(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 
 pub(super) fn unsqueeze(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
-    let count = match (n.optional(1), n.ints("axes")) {
-        (Some(axes), _) => g.known_ints(axes, "its axes")?.len(),
-        (None, axes) => axes.unwrap_or_default().len(),
+    let given = given_axes(g, n, 1)?.ok_or("it has no axes")?;
+    let mut axes = match g.rank(x) {
+        Ok(rank) => {
+            let axes = given.iter().map(|&axis| axis_of(axis, rank + given.len()));
+            axes.map(|axis| axis.map(|axis| axis as i64)).collect::<Result<Vec<_>, _>>()?
+        }
+        Err(_) if given.iter().all(|axis| *axis >= 0) || given.iter().all(|axis| *axis < 0) => given,
+        Err(why) => return Err(why),
     };
-    let mut axes = axes(g, n, 1, g.rank(x)? + count)?.ok_or("it has no axes")?;
     axes.sort_unstable();
-    if let (&[0], Some(elements), 0) = (&axes[..], g.elements_of(x), g.rank(x)?)
-        && g.dtype(x) == Ok(DType::I64)
+    if let (&[0], Some(elements), Ok(0), Ok(DType::I64)) =
+        (&axes[..], g.elements_of(x), g.rank(x), g.dtype(x))
     {
         return one(g.vector(elements));
     }
-    one(axes.into_iter().try_fold(x, |x, axis| g.expand(x, axis)))
+    let n = axes.len() as i64;
+    one(axes.into_iter().zip(1..).try_fold(x, |x, (axis, i)| {
+        // A negative axis counts from the end of the last result; `n - i` axes are still to come.
+        g.expand_at(x, if axis < 0 { axis.saturating_add(n - i) } else { axis })
+    }))
 }
 
 pub(super) fn concat(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
