@@ -117,9 +117,9 @@ pub(super) struct UniqueNames {
 }
 
 impl UniqueNames {
-    /// The name, or one like it that is not taken.
+    /// The name, or one like it that is not taken and not empty.
     pub(super) fn unique(&mut self, wanted: String) -> String {
-        if self.taken.insert(wanted.clone()) {
+        if !wanted.is_empty() && self.taken.insert(wanted.clone()) {
             return wanted;
         }
         let number = self.numbers.entry(wanted.clone()).or_default();

@@ -140,12 +140,13 @@ pub(crate) use index::slices_at;
 pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
 };
+pub(in crate::tf) use onnx::n_pairs;
 pub use onnx::{
     Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS, Deformed,
     GridAttrs, Limits, NearestMode, PoolWindows, Pooling, Recurrence, RecurrentOperands, ResizeAxesAttrs,
     RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps, batched_non_max_suppression, col_to_image,
-    deform_conv, gather_elements, grid_sample, max_pool_with_indices, max_roi_pool, quantized_conv,
-    quantized_matmul, resize_axes, roi_align, scatter_elements, unique_sorted, window_pool,
+    coupled_probabilities, deform_conv, gather_elements, grid_sample, max_pool_with_indices, max_roi_pool,
+    quantized_conv, quantized_matmul, resize_axes, roi_align, scatter_elements, unique_sorted, window_pool,
 };
 pub use philox::Philox;
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};

@@ -102,9 +102,13 @@ fn direct(op: Op) -> Option<&'static str> {
 
 fn writer(op: Op) -> Option<WriteOp> {
     Some(match op {
-        Op::Identity | Op::IdentityN | Op::StopGradient | Op::PreventGradient | Op::Snapshot => {
-            elementwise::same
-        }
+        // The check of a shape is not exported.
+        Op::EnsureShape
+        | Op::Identity
+        | Op::IdentityN
+        | Op::StopGradient
+        | Op::PreventGradient
+        | Op::Snapshot => elementwise::same,
         Op::NoOp => elementwise::nothing,
         Op::Cast => elementwise::cast,
         Op::Div | Op::TruncateDiv => elementwise::div,

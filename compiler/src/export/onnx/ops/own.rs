@@ -255,6 +255,9 @@ pub(super) fn quantized(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
 
 /// `TreeEnsembleRegressor`, whose result is f32.
 pub(super) fn tree_ensemble(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    if !n.int_list("nodes_value_bits")?.is_empty() {
+        return Err("with splits of f64".to_owned());
+    }
     let copied = Copied::of(n)
         .ints(&["n_targets"])?
         .words(&["aggregate_function"])?

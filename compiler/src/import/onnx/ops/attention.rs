@@ -7,6 +7,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
+use super::indexing::product;
 use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
@@ -190,13 +191,7 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
         }
         Some(_) => return Err("key_padding_mask is not of rank 2".into()),
     };
-    let mask = match (padding, n.optional(5)) {
-        (Some(flags), Some(bias)) => {
-            let lowest = g.scalar_like(f64::NEG_INFINITY, bias)?;
-            Some(g.one(Op::SelectV2, &[flags, bias, lowest])?)
-        }
-        (flags, bias) => flags.or(bias),
-    };
+    let mask = masked(g, padding, n.optional(5))?;
     let heads = Heads {
         query: heads[0],
         key: heads[1],
@@ -210,6 +205,80 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
     };
     let (result, _) = attention_of(g, &heads)?;
     Ok(vec![merge_heads(g, result)?, heads.key, heads.value])
+}
+
+/// `Attention` of com.microsoft: queries, keys and values are one product.
+pub(super) fn packed_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let count = n.int_or("num_heads", 0);
+    let mut all = product(g, n.input(0)?, n.input(1)?)?;
+    if let Some(bias) = n.optional(2) {
+        all = g.add(all, bias)?;
+    }
+    let parts = match n.ints("qkv_hidden_sizes") {
+        None | Some([]) => g.split(all, 2, 3)?,
+        Some(sizes) => {
+            let sizes = g.ints(sizes)?;
+            g.split_by(all, 2, sizes, 3)?
+        }
+    };
+    let &[query, key, value] = &parts[..] else { return Err("it has no queries, keys and values".into()) };
+    let query = split_heads(g, query, count)?;
+    let (mut key, mut value) = (split_heads(g, key, count)?, split_heads(g, value, count)?);
+    let mut before = None;
+    if let Some(past) = n.optional(4) {
+        let halves = g.split(past, 0, 2)?;
+        let (keys, values) = (g.squeeze(halves[0], &[0])?, g.squeeze(halves[1], &[0])?);
+        before = Some(g.size(keys, 2)?);
+        (key, value) = (g.concat(&[keys, key], 2)?, g.concat(&[values, value], 2)?);
+    }
+    let flags = match n.optional(3) {
+        None => None,
+        Some(mask) => {
+            let keys = g.size(key, 2)?;
+            let batch = g.size(query, 0)?;
+            let flags = match g.rank(mask)? {
+                1 if g.size(mask, 0)? == batch || matches!(batch, DimSize::Value(_)) => {
+                    mask_of_lengths(g, mask, keys)?
+                }
+                2 | 3 => g.cast(mask, DType::I1)?,
+                rank => return Err(format!("a mask of rank {rank}, or with starts and ends")),
+            };
+            let flags = if g.rank(flags)? == 2 { g.expand(flags, 1)? } else { flags };
+            Some(g.expand(flags, 1)?)
+        }
+    };
+    let heads = Heads {
+        query,
+        key,
+        value,
+        mask: masked(g, flags, n.optional(5))?,
+        is_causal: n.flag("unidirectional", false),
+        past: before,
+        scale: n.float("scale").filter(|&scale| scale != 0.0),
+        softcap: 0.0,
+        precision: None,
+    };
+    let (result, _) = attention_of(g, &heads)?;
+    let present = g.op(Op::Pack, &[key, value], &[("axis", AttrArg::Int(0))])?;
+    Ok(vec![merge_heads(g, result)?, present])
+}
+
+/// A mask of keys from lengths: true for the keys in front of the end of each element of the batch.
+fn mask_of_lengths(g: &mut OnnxImporter<'_>, lengths: ValueId, keys: DimSize) -> Result<ValueId, Why> {
+    let numbers = g.iota(keys)?;
+    let (numbers, lengths) = (g.cast_like(numbers, lengths)?, g.expand(lengths, 1)?);
+    g.one(Op::Less, &[numbers, lengths])
+}
+
+/// One mask of flags and of numbers to add.
+fn masked(
+    g: &mut OnnxImporter<'_>,
+    flags: Option<ValueId>,
+    bias: Option<ValueId>,
+) -> Result<Option<ValueId>, Why> {
+    let (Some(flags), Some(bias)) = (flags, bias) else { return Ok(flags.or(bias)) };
+    let lowest = g.scalar_like(f64::NEG_INFINITY, bias)?;
+    g.one(Op::SelectV2, &[flags, bias, lowest]).map(Some)
 }
 
 /// `RotaryEmbedding`. The one of com.microsoft has the positions as its second input.

@@ -411,7 +411,11 @@ fn transposed(
 
 /// `MaxPool`, `AveragePool` and `LpPool`.
 pub(super) fn pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let x = n.input(0)?;
+    pool_of(g, n, n.input(0)?)
+}
+
+/// The pooling of a node, of these images.
+pub(super) fn pool_of(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) -> Lowered {
     let kernel = n.ints("kernel_shape").ok_or("it has no kernel_shape")?.to_vec();
     if kernel.iter().any(|&size| size < 1) {
         return Err(format!("kernel_shape {kernel:?}"));
@@ -420,7 +424,7 @@ pub(super) fn pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let windows = Windows::new(g, n, x, kernel)?;
     let (mode, op) = match n.proto.op_type.as_str() {
         "MaxPool" => ("max", Op::MaxPool),
-        "AveragePool" => ("average", Op::AvgPool),
+        "AveragePool" | "QLinearAveragePool" => ("average", Op::AvgPool),
         _ => ("lp", Op::_Pool),
     };
     let ceil = n.flag("ceil_mode", false);

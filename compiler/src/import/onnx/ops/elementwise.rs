@@ -196,7 +196,12 @@ pub(super) fn thresholded_relu(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
 }
 
 /// `min(1, max(0, alpha * x + beta))`.
-fn hard_sigmoid_of(g: &mut OnnxImporter<'_>, x: ValueId, alpha: f64, beta: f64) -> Result<ValueId, Why> {
+pub(super) fn hard_sigmoid_of(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    alpha: f64,
+    beta: f64,
+) -> Result<ValueId, Why> {
     let line = g.times(x, alpha)?;
     let line = g.plus(line, beta)?;
     let (zero, top) = (g.scalar_like(0.0, x)?, g.scalar_like(1.0, x)?);

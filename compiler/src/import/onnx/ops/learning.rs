@@ -1,4 +1,4 @@
-//! Classical models (`ai.onnx.ml`), and optimizers (`ai.onnx.preview.training`).
+//! Classical models (`ai.onnx.ml`) but for trees and support vector machines, and optimizers (`ai.onnx.preview.training`).
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
@@ -80,7 +80,7 @@ pub(super) fn imputer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 }
 
 /// Scores after a link function.
-fn linked(g: &mut OnnxImporter<'_>, scores: ValueId, post: &str) -> Result<ValueId, Why> {
+pub(super) fn linked(g: &mut OnnxImporter<'_>, scores: ValueId, post: &str) -> Result<ValueId, Why> {
     match post {
         "NONE" => Ok(scores),
         "LOGISTIC" => g.one(Op::Sigmoid, &[scores]),
@@ -120,7 +120,7 @@ pub(super) fn linear_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
 }
 
 /// The labels of a classifier as a constant, and their number.
-fn labels(
+pub(super) fn labels(
     g: &mut OnnxImporter<'_>,
     n: &OnnxNode<'_>,
     ints: &str,
@@ -139,7 +139,7 @@ fn labels(
 
 /// The labels of the largest scores, and the scores after the link function. With one score for two classes,
 /// it is that of the second class.
-fn classified(
+pub(super) fn classified(
     g: &mut OnnxImporter<'_>,
     n: &OnnxNode<'_>,
     scores: ValueId,
@@ -175,66 +175,6 @@ pub(super) fn linear_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> L
     let columns = if intercepts > 0 { intercepts } else { labels.1 };
     let scores = linear(g, n, columns)?;
     classified(g, n, scores, labels, false)
-}
-
-/// The attributes of trees; `of` is `target` or `class`.
-fn trees(
-    g: &mut OnnxImporter<'_>,
-    n: &OnnxNode<'_>,
-    of: &str,
-    n_targets: i64,
-    aggregate: &str,
-) -> Result<ValueId, Why> {
-    let mut x = n.input(0)?;
-    if !matches!(g.dtype(x)?, DType::F32 | DType::F64) {
-        x = g.cast(x, DType::F32)?;
-    }
-    let ints = |name: &str| n.ints(name).unwrap_or_default();
-    let of = |name: &str| format!("{of}_{name}");
-    let modes = n.words("nodes_modes")?;
-    let attrs = [
-        ("nodes_treeids", AttrArg::Ints(ints("nodes_treeids"))),
-        ("nodes_nodeids", AttrArg::Ints(ints("nodes_nodeids"))),
-        ("nodes_featureids", AttrArg::Ints(ints("nodes_featureids"))),
-        ("nodes_modes", AttrArg::Strs(&modes)),
-        ("nodes_values", AttrArg::Floats(n.floats("nodes_values"))),
-        ("nodes_truenodeids", AttrArg::Ints(ints("nodes_truenodeids"))),
-        ("nodes_falsenodeids", AttrArg::Ints(ints("nodes_falsenodeids"))),
-        ("nodes_missing_value_tracks_true", AttrArg::Ints(ints("nodes_missing_value_tracks_true"))),
-        ("target_treeids", AttrArg::Ints(ints(&of("treeids")))),
-        ("target_nodeids", AttrArg::Ints(ints(&of("nodeids")))),
-        ("target_ids", AttrArg::Ints(ints(&of("ids")))),
-        ("target_weights", AttrArg::Floats(n.floats(&of("weights")))),
-        ("n_targets", AttrArg::Int(n_targets)),
-        ("aggregate_function", AttrArg::Str(aggregate)),
-        ("base_values", AttrArg::Floats(n.floats("base_values"))),
-    ];
-    g.op(Op::_TreeEnsemble, &[x], &attrs)
-}
-
-pub(super) fn tree_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let aggregate = n.word("aggregate_function", "SUM")?;
-    let scores = trees(g, n, "target", n.int_or("n_targets", 1), aggregate)?;
-    one(linked(g, scores, n.word("post_transform", "NONE")?))
-}
-
-pub(super) fn tree_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let labels = labels(g, n, "classlabels_int64s", "classlabels_strings")?;
-    let ids = n.ints("class_ids").unwrap_or_default();
-    // With two classes, the trees may score only one of them.
-    let is_binary = labels.1 == 2 && ids.iter().all(|&id| id == ids[0]);
-    if !is_binary {
-        let scores = trees(g, n, "class", labels.1, "SUM")?;
-        return classified(g, n, scores, labels, false);
-    }
-    let scores = trees(g, n, "class", 2, "SUM")?;
-    let at = ids.first().copied().unwrap_or(0);
-    if !(0..2).contains(&at) {
-        return Err(format!("class {at} of two"));
-    }
-    let score = g.slice(scores, 1, at, Some(at + 1).filter(|&end| end < 2))?;
-    let is_probability = n.floats("class_weights").iter().all(|&weight| weight >= 0.0);
-    classified(g, n, score, labels, is_probability)
 }
 
 /// A table from keys to values.

@@ -9,6 +9,7 @@
 //! Where it has another default, the lowering looks at the version.
 
 mod attention;
+mod contributed;
 mod control;
 mod convolution;
 mod elementwise;
@@ -19,7 +20,9 @@ mod norm;
 mod quantize;
 mod shaping;
 mod signal;
+mod support_vectors;
 mod text;
+mod trees;
 
 use befrost_tensor::tf::op::Op;
 
@@ -241,9 +244,14 @@ fn classical(op: &str) -> Option<LowerNode> {
         "LinearRegressor" => learning::linear_regressor,
         "Normalizer" => learning::normalizer,
         "OneHotEncoder" => learning::one_hot_encoder,
+        "SVMClassifier" => support_vectors::svm_classifier,
+        "SVMRegressor" => support_vectors::svm_regressor,
         "Scaler" => learning::scaler,
-        "TreeEnsembleClassifier" => learning::tree_classifier,
-        "TreeEnsembleRegressor" => learning::tree_regressor,
+        "TreeEnsemble" => trees::tree_ensemble,
+        "TreeEnsembleClassifier" => trees::tree_classifier,
+        "TreeEnsembleRegressor" => trees::tree_regressor,
+        // A sequence of maps from classes to scores is the matrix of the scores.
+        "ZipMap" => control::same,
         _ => return None,
     };
     Some(lower)
@@ -263,12 +271,27 @@ fn optimizer(op: &str) -> Option<LowerNode> {
 /// Operators that ONNX Runtime adds.
 fn contributed(op: &str) -> Option<LowerNode> {
     let lower: LowerNode = match op {
+        "Attention" => attention::packed_attention,
         "BiasGelu" | "FastGelu" => elementwise::bias_gelu,
         "DynamicQuantizeLSTM" => layers::dynamic_quantize_lstm,
+        "DynamicQuantizeMatMul" => contributed::dynamic_quantize_matmul,
+        "EmbedLayerNormalization" => contributed::embed_layer_norm,
+        "FusedConv" => contributed::fused_conv,
+        "FusedGemm" => contributed::fused_gemm,
         "FusedMatMul" => indexing::fused_matmul,
         "Gelu" => elementwise::gelu,
+        "MatMulIntegerToFloat" => contributed::matmul_integer_to_float,
+        "MatMulNBits" => contributed::matmul_n_bits,
         "MultiHeadAttention" => attention::multi_head_attention,
+        "QGemm" => contributed::qgemm,
         "QLinearAdd" | "QLinearMul" => quantize::qlinear_binary,
+        "QLinearAveragePool"
+        | "QLinearGlobalAveragePool"
+        | "QLinearLeakyRelu"
+        | "QLinearSigmoid"
+        | "QLinearSoftmax" => contributed::qlinear_unary,
+        "QLinearConcat" => contributed::qlinear_concat,
+        "QLinearWhere" => contributed::qlinear_where,
         "QuickGelu" => elementwise::quick_gelu,
         "RotaryEmbedding" => attention::rotary_embedding,
         "SimplifiedLayerNormalization" => norm::rms_norm,

@@ -92,7 +92,7 @@ pub(super) fn layer_norm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered 
     layer_norm_of(g, n, x, n.input(1)?, n.optional(2), n.int_or("axis", -1))
 }
 
-fn layer_norm_of(
+pub(super) fn layer_norm_of(
     g: &mut OnnxImporter<'_>,
     n: &OnnxNode<'_>,
     x: ValueId,

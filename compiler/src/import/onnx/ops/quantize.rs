@@ -113,7 +113,11 @@ pub(super) fn dequantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> L
 }
 
 pub(super) fn dynamic_quantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let x = n.input(0)?;
+    dynamically_quantized(g, n.input(0)?).map(Vec::from)
+}
+
+/// Bytes over the range of `x` and 0, their scale and their zero point.
+pub(super) fn dynamically_quantized(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<[ValueId; 3], Why> {
     let axes: Vec<usize> = (0..g.rank(x)?).collect();
     let (low, high) = (g.reduce(Op::Min, x, &axes, false)?, g.reduce(Op::Max, x, &axes, false)?);
     let zero = g.scalar_like(0.0, x)?;
@@ -127,14 +131,15 @@ pub(super) fn dynamic_quantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>
     let none = g.scalar(0.0, DType::UI8)?;
     let zero_point = saturated(g, point, none, DType::UI8)?;
     let ratio = g.one(Op::DivNoNan, &[x, scale])?;
-    Ok(vec![saturated(g, ratio, zero_point, DType::UI8)?, scale, zero_point])
+    Ok([saturated(g, ratio, zero_point, DType::UI8)?, scale, zero_point])
 }
 
 fn zero_of(g: &mut OnnxImporter<'_>, given: Option<ValueId>, x: ValueId) -> Result<ValueId, Why> {
     given.map_or_else(|| g.scalar_like(0.0, x), Ok)
 }
 
-fn multiplied(
+/// The exact products of integers without their zero points.
+pub(super) fn multiplied(
     g: &mut OnnxImporter<'_>,
     a: ValueId,
     b: ValueId,
@@ -218,8 +223,19 @@ pub(super) fn qlinear_binary(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
     let a = dequantized(g, i(0)?, i(1)?, n.optional(2))?;
     let b = dequantized(g, i(3)?, i(4)?, n.optional(5))?;
     let y = if n.proto.op_type == "QLinearAdd" { g.add(a, b)? } else { g.mul(a, b)? };
-    let ratio = g.div(y, i(6)?)?;
-    let zero_point = zero_of(g, n.optional(7), i(0)?)?;
+    one(quantized(g, y, i(6)?, n.optional(7), i(0)?))
+}
+
+/// `saturate(round(x / scale) + zero_point)`, with the element type of the zero point or of `like`.
+pub(super) fn quantized(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    scale: ValueId,
+    zero_point: Option<ValueId>,
+    like: ValueId,
+) -> Result<ValueId, Why> {
+    let ratio = g.div(x, scale)?;
+    let zero_point = zero_of(g, zero_point, like)?;
     let to = g.dtype(zero_point)?;
-    one(saturated(g, ratio, zero_point, to))
+    saturated(g, ratio, zero_point, to)
 }

@@ -5,7 +5,7 @@
 //! bytes (8-bit products) ─────────────────────────────────────────────────────────▶ quantized ◀─┘
 //! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)
 //! rois, grid, resize (images sampled)
-//! unique (sorted)     selection (of boxes)     trees (ensembles)
+//! unique (sorted)     selection (of boxes)     trees (ensembles)     coupling (of probabilities)
 //! ```
 //!
 //! Images have ONNX's layout: batch, channels, and any number of spatial axes. The number of windows along an
@@ -13,6 +13,7 @@
 
 mod activation;
 mod bytes;
+mod coupling;
 mod deform;
 mod elements;
 mod grid;
@@ -27,6 +28,8 @@ mod unique;
 mod window;
 
 pub use activation::Activation;
+pub use coupling::coupled_probabilities;
+pub(in crate::tf) use coupling::n_pairs;
 pub use deform::{Deformed, col_to_image, deform_conv};
 pub use elements::{gather_elements, scatter_elements};
 pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};

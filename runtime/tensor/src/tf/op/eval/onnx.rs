@@ -226,12 +226,15 @@ pub(in crate::tf::op) fn col_to_image(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn tree_ensemble(attrs: &Attributes<'_>) -> Made {
+    // Values that f32 cannot hold are given as the bits of f64.
+    let bits = attrs.ints("nodes_value_bits")?;
+    let wide: Vec<f64> = bits.iter().map(|&bits| f64::from_bits(bits as u64)).collect();
     let lists = TreeLists {
         nodes_treeids: attrs.ints("nodes_treeids")?,
         nodes_nodeids: attrs.ints("nodes_nodeids")?,
         nodes_featureids: attrs.ints("nodes_featureids")?,
         nodes_modes: attrs.strings("nodes_modes")?,
-        nodes_values: attrs.floats("nodes_values")?,
+        nodes_values: if wide.is_empty() { attrs.floats("nodes_values")? } else { wide },
         nodes_truenodeids: attrs.ints("nodes_truenodeids")?,
         nodes_falsenodeids: attrs.ints("nodes_falsenodeids")?,
         nodes_missing_value_tracks_true: attrs.ints("nodes_missing_value_tracks_true")?,
@@ -251,6 +254,11 @@ pub(in crate::tf::op) fn tree_ensemble(attrs: &Attributes<'_>) -> Made {
     let trees = Trees::new(attrs.op(), &lists, attrs.count("n_targets")?, aggregate)?;
     let op = attrs.op();
     owning(attrs, move |[x], cx| trees.run(op, &x, cx))
+}
+
+pub(in crate::tf::op) fn coupled_probabilities(attrs: &Attributes<'_>) -> Made {
+    let (op, n) = (attrs.op(), attrs.count("n_classes")?);
+    owning(attrs, move |[x], cx| tf::coupled_probabilities(op, &x, n, cx))
 }
 
 /// The attributes of `_Resize`.

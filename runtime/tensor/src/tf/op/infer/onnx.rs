@@ -1,8 +1,8 @@
 //! Operators of ONNX.
 
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
-use crate::tf::DIRECTIONS;
 use crate::tf::op::eval::onnx::{axis, floats_in, pool_windows, pooled_shape, resize_attrs, steps};
+use crate::tf::{DIRECTIONS, n_pairs};
 use crate::{Shape, TensorError};
 
 /// An error unless indices of this shape can select elements of operand 0 along the axis of the attribute
@@ -192,6 +192,14 @@ pub(in crate::tf::op) fn tree_ensemble(cx: &Node<'_>) -> Shapes {
         None => None,
     };
     Ok(vec![PartialShape::new(vec![rows, Some(cx.attrs.count("n_targets")?)])])
+}
+
+pub(in crate::tf::op) fn coupled_probabilities(cx: &Node<'_>) -> Shapes {
+    let ([rows, pairs], n) = (cx.dims::<2>(0)?, cx.attrs.count("n_classes")?);
+    if n < 2 || pairs.is_some_and(|pairs| n_pairs(n) != Some(pairs)) {
+        return cx.refuse(format!("probabilities of the pairs of {n} classes, of shape {}", cx.shape(0)?));
+    }
+    Ok(vec![PartialShape::new(vec![rows, Some(n)])])
 }
 
 pub(in crate::tf::op) fn resize(cx: &Node<'_>) -> Shapes {

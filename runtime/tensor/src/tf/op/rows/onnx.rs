@@ -106,7 +106,11 @@ operators! { 18:
         "x:T -> y:float; T:type aggregate_function:string='SUM' base_values:list(float)=[] n_targets:int=1 \
          nodes_falsenodeids:list(int) nodes_featureids:list(int) \
          nodes_missing_value_tracks_true:list(int)=[] nodes_modes:list(string) nodes_nodeids:list(int) \
-         nodes_treeids:list(int) nodes_truenodeids:list(int) nodes_values:list(float) target_ids:list(int) \
+         nodes_treeids:list(int) nodes_truenodeids:list(int) nodes_value_bits:list(int)=[] \
+         nodes_values:list(float) target_ids:list(int) \
          target_nodeids:list(int) target_treeids:list(int) target_weights:list(float)"
         => function(eval::tree_ensemble, onnx::tree_ensemble, Cost::PerOperand(256)).no_gradient();
+    /// For each row of the probabilities of pairs of classes, the probabilities of the classes.
+    _CoupledProbabilities "pairs:float -> y:float; n_classes:int"
+        => function(eval::coupled_probabilities, onnx::coupled_probabilities, Cost::PerOperand(512)).no_gradient();
 }

@@ -1,0 +1,338 @@
+"""Writes cases of tools/tests/onnx.rs: forms of nodes that exporters write and the node tests of the `onnx` package lack, with onnxruntime's results.
+
+    venv/bin/python tools/onnx/forms.py testdata/onnx
+
+Sizes and ranks that are not known, machines of support vectors, quantized layers. Needs numpy, onnx and onnxruntime. Numbers are drawn with
+fixed seeds.
+"""
+import json
+import os
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+CASES = {}
+OPSET = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("com.microsoft", 1)]
+ELEMENT = {np.dtype("float32"): TensorProto.FLOAT, np.dtype("int64"): TensorProto.INT64, np.dtype("bool"): TensorProto.BOOL,
+           np.dtype("int32"): TensorProto.INT32, np.dtype("uint8"): TensorProto.UINT8}
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed + len(shape)).standard_normal(shape).astype(np.float32)
+
+
+def case(name):
+    def add(make):
+        CASES[name] = make
+        return make
+    return add
+
+
+def one(op, x, dims, weights=(), domain="", n_outputs=1, **attrs):
+    """A node of `op` on `x`, whose declared dimensions are `dims`, and constant tensors ("" for none)."""
+    names = ["x"] + [f"w{i}" if w is not None else "" for i, w in enumerate(weights)]
+    outputs = [f"y{i}" for i in range(n_outputs)]
+    node = helper.make_node(op, names, outputs, domain=domain, **attrs)
+    constants = {name: w for name, w in zip(names[1:], weights) if w is not None}
+    return [node], {"x": (x, dims)}, constants, outputs
+
+
+for axes, kind in (("hw", ""), ("w", "_1d")):
+    n = len(axes)
+    dims = ["n", 3] + list(axes)
+
+    @case(f"form_conv_transpose_unknown_size{kind}")
+    def transposed(n=n, dims=dims):
+        x = random(2, 3, *[5, 4][:n])
+        return one("ConvTranspose", x, dims, [random(3, 2, *[2] * n), random(2)], strides=[2] * n)
+
+    @case(f"form_conv_transpose_pads_unknown_size{kind}")
+    def padded(n=n, dims=dims):
+        x = random(1, 3, *[5, 4][:n])
+        return one("ConvTranspose", x, dims, [random(3, 2, *[3] * n)], strides=[2] * n, pads=[1] * 2 * n, output_padding=[1] * n)
+
+    @case(f"form_conv_transpose_same_unknown_size{kind}")
+    def same_transposed(n=n, dims=dims):
+        return one("ConvTranspose", random(1, 3, *[5, 4][:n]), dims, [random(3, 2, *[3] * n)], strides=[2] * n, auto_pad="SAME_UPPER")
+
+    @case(f"form_conv_same_upper_unknown_size{kind}")
+    def same(n=n, dims=dims):
+        return one("Conv", random(2, 3, *[7, 6][:n]), dims, [random(4, 3, *[3] * n), random(4)], strides=[2] * n, auto_pad="SAME_UPPER")
+
+    @case(f"form_conv_same_lower_unknown_size{kind}")
+    def lower(n=n, dims=dims):
+        return one("Conv", random(2, 3, *[7, 6][:n]), dims, [random(4, 3, *[4] * n)], auto_pad="SAME_LOWER")
+
+
+@case("form_conv_same_depthwise_unknown_size")
+def depthwise():
+    return one("Conv", random(1, 4, 7, 6), ["n", 4, "h", "w"], [random(4, 1, 3, 3)], strides=[2, 3], auto_pad="SAME_UPPER", group=4)
+
+
+@case("form_max_pool_same_unknown_size")
+def max_pool():
+    return one("MaxPool", random(1, 2, 7, 6), ["n", 2, "h", "w"], kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER")
+
+
+@case("form_average_pool_same_unknown_size")
+def average_pool():
+    return one("AveragePool", random(1, 2, 7, 6), ["n", 2, "h", "w"], kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER")
+
+
+@case("form_lstm_of_unknown_rank")
+def unknown_rank():
+    """PyTorch's squeeze of an axis that may be 1, as Silero's models have it, and axes that count from the end."""
+    branch = lambda op, inputs, name: helper.make_graph([helper.make_node(op, inputs, [name])], name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+    nodes = [
+        helper.make_node("Shape", ["x"], ["shape"]),
+        helper.make_node("Gather", ["shape", "two"], ["last"]),
+        helper.make_node("Equal", ["last", "one"], ["is_one"]),
+        helper.make_node("If", ["is_one"], ["flat"], then_branch=branch("Squeeze", ["x", "axis"], "then"), else_branch=branch("Identity", ["x"], "else")),
+        helper.make_node("Unsqueeze", ["flat", "first"], ["steps"]),
+        helper.make_node("LSTM", ["steps", "w", "r"], ["", "h", ""], hidden_size=4),
+        helper.make_node("Squeeze", ["h", "first"], ["state"]),
+        helper.make_node("Unsqueeze", ["state", "end"], ["column"]),
+        helper.make_node("Conv", ["column", "filters"], ["y0"]),
+    ]
+    constants = {
+        "two": np.int64(2), "one": np.int64(1), "axis": np.array([2]), "first": np.array([0]), "end": np.array([-1]),
+        "w": random(1, 16, 3), "r": random(1, 16, 4), "filters": random(2, 4, 1),
+    }
+    return nodes, {"x": (random(2, 3, 1), ["n", 3, "k"])}, constants, ["y0"]
+
+
+def vectors(n_classes, kind, **attrs):
+    random_ = np.random.default_rng(n_classes)
+    counts = random_.integers(1, 5, n_classes)
+    n = int(counts.sum())
+    pairs = n_classes * (n_classes - 1) // 2
+    draw = lambda k: random_.standard_normal(k).astype(np.float32).tolist()
+    attrs = dict(attrs)
+    if attrs.pop("probabilities", False):
+        attrs.update(prob_a=[-1.0 - 0.1 * i for i in range(pairs)], prob_b=[0.05 * i for i in range(pairs)])
+    return one("SVMClassifier", random(9, 3), ["n", 3], domain="ai.onnx.ml", n_outputs=2, kernel_type=kind, kernel_params=[0.4, 0.3, 3.0],
+               support_vectors=draw(3 * n), coefficients=draw((n_classes - 1) * n), rho=draw(pairs), vectors_per_class=counts.tolist(),
+               classlabels_ints=list(range(10, 10 + n_classes)), **attrs)
+
+
+for n_classes in (2, 3, 5):
+    for kind in ("RBF", "POLY", "SIGMOID", "LINEAR"):
+        CASES[f"form_svm_classifier_{n_classes}_{kind.lower()}"] = lambda n=n_classes, k=kind: vectors(n, k)
+    CASES[f"form_svm_classifier_{n_classes}_probabilities"] = lambda n=n_classes: vectors(n, "RBF", probabilities=True)
+
+
+@case("form_svm_classifier_linear_model")
+def linear_classifier():
+    return one("SVMClassifier", random(9, 3), ["n", 3], domain="ai.onnx.ml", n_outputs=2, kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], coefficients=random(12).tolist(),
+               rho=[0.25], classlabels_ints=[0, 1, 2, 3])
+
+
+for kind in ("RBF", "POLY", "LINEAR"):
+    CASES[f"form_svm_regressor_{kind.lower()}"] = lambda k=kind: one(
+        "SVMRegressor", random(6, 3), ["n", 3], domain="ai.onnx.ml", kernel_type=k, kernel_params=[0.4, 0.3, 3.0], n_supports=5,
+        support_vectors=random(15).tolist(), coefficients=random(5).tolist(), rho=[0.5])
+
+
+@case("form_svm_regressor_one_class")
+def one_class():
+    return one("SVMRegressor", random(6, 3), ["n", 3], domain="ai.onnx.ml", kernel_type="RBF", kernel_params=[0.4, 0.0, 3.0], n_supports=5,
+               one_class=1, support_vectors=random(15).tolist(), coefficients=random(5).tolist(), rho=[0.1])
+
+
+@case("form_dynamic_quantize_lstm")
+def quantized_lstm():
+    """The results are those of an LSTM with the dequantized weights: onnxruntime quantizes inputs and states too."""
+    draw = np.random.default_rng(7)
+    weights = [draw.integers(-127, 128, (2, size, 16)).astype(np.int8) for size in (3, 4)]
+    scales = [np.array([0.01, 0.02], np.float32), (draw.random((2, 16)) * 0.01).astype(np.float32)]
+    points = [np.array([3, -2], np.int8), np.zeros((2, 16), np.int8)]
+    bias = random(2, 32)
+    inputs = ["x", "w", "r", "b", "", "", "", "", "ws", "wz", "rs", "rz"]
+    node = helper.make_node("DynamicQuantizeLSTM", inputs, ["y0", "y1", "y2"], domain="com.microsoft", hidden_size=4, direction="bidirectional")
+    constants = {"w": weights[0], "r": weights[1], "b": bias, "ws": scales[0], "wz": points[0], "rs": scales[1], "rz": points[1]}
+    spread = lambda a: a.reshape(2, 1, -1).astype(np.float32)
+    plain = [np.ascontiguousarray(((w - spread(z)) * spread(s)).transpose(0, 2, 1)).astype(np.float32) for w, s, z in zip(weights, scales, points)]
+    reference = helper.make_node("LSTM", ["x", "w", "r", "b"], ["y0", "y1", "y2"], hidden_size=4, direction="bidirectional")
+    feeds = {"x": (random(5, 2, 3), ["t", "n", 3])}
+    return [node], feeds, constants, ["y0", "y1", "y2"], ([reference], {"w": plain[0], "r": plain[1], "b": bias})
+
+
+@case("form_zip_map")
+def zip_map():
+    """A matrix of scores stands for a sequence of maps."""
+    node = helper.make_node("ZipMap", ["x"], ["y0"], domain="ai.onnx.ml", classlabels_int64s=[0, 1, 2])
+    return [node], {"x": (random(4, 3), ["n", 3])}, {}, ["y0"], ([helper.make_node("Identity", ["x"], ["y0"])], {})
+
+
+MICROSOFT = "com.microsoft"
+
+
+def draw(low, high, shape, dtype, seed=0):
+    return np.random.default_rng(seed).integers(low, high, shape).astype(dtype)
+
+
+def several(op, feeds, constants, outputs=1, domain=MICROSOFT, order=None, **attrs):
+    """A node of feeds and constants, in this order of names ("" for none)."""
+    names = order or list(feeds) + list(constants)
+    results = [f"y{i}" for i in range(outputs)]
+    return [helper.make_node(op, names, results, domain=domain, **attrs)], feeds, constants, results
+
+
+@case("form_fused_conv")
+def fused_conv():
+    feeds = {"x": (random(1, 3, 5, 5), ["n", 3, "h", "w"]), "z": (random(1, 2, 5, 5, seed=3), ["n", 2, "h", "w"])}
+    constants = {"f": random(2, 3, 3, 3), "b": random(2)}
+    return several("FusedConv", feeds, constants, order=["x", "f", "b", "z"], pads=[1, 1, 1, 1], activation="Relu")
+
+
+for activation, parameters in (("Clip", [-0.5, 0.75]), ("LeakyRelu", [0.2]), ("HardSigmoid", [0.3, 0.4]), ("Tanh", [])):
+
+    @case(f"form_fused_conv_{activation.lower()}")
+    def conv_activation(activation=activation, parameters=parameters):
+        return several("FusedConv", {"x": (random(1, 3, 5, 5), ["n", 3, "h", "w"])}, {"f": random(2, 3, 3, 3), "b": random(2)},
+                       activation=activation, **({"activation_params": parameters} if parameters else {}))
+
+
+@case("form_fused_gemm")
+def fused_gemm():
+    return several("FusedGemm", {"x": (random(3, 4), ["n", 4])}, {"b": random(5, 4), "c": random(5)}, transB=1, alpha=0.5, activation="LeakyRelu", activation_alpha=0.1)
+
+
+QUANTUM = {"xs": np.float32(0.05), "xz": np.uint8(120), "ys": np.float32(0.01), "yz": np.uint8(7)}
+for op, shape, attrs in (
+    ("QLinearSigmoid", (3, 4), {}),
+    ("QLinearLeakyRelu", (3, 4), {"alpha": 0.1}),
+    ("QLinearSoftmax", (3, 4), {"axis": -1, "opset": 13}),
+    ("QLinearGlobalAveragePool", (1, 2, 4, 4), {}),
+    ("QLinearAveragePool", (1, 2, 5, 5), {"kernel_shape": [2, 2], "strides": [2, 2]}),
+):
+    CASES[f"form_{op.lower()}"] = lambda op=op, shape=shape, attrs=attrs: several(
+        op, {"x": (draw(0, 255, shape, np.uint8), [f"d{i}" for i in range(len(shape))][:1] + list(shape[1:]))}, QUANTUM, **attrs)
+
+
+@case("form_qlinear_concat")
+def qlinear_concat():
+    feeds = {"a": (draw(0, 255, (2, 3), np.uint8), ["n", 3]), "b": (draw(0, 255, (2, 2), np.uint8, 1), ["n", 2])}
+    constants = {"ys": np.float32(0.03), "yz": np.uint8(100), "as": np.float32(0.02), "az": np.uint8(90), "bs": np.float32(0.04), "bz": np.uint8(110)}
+    return several("QLinearConcat", feeds, constants, order=["ys", "yz", "a", "as", "az", "b", "bs", "bz"], axis=1)
+
+
+@case("form_qlinear_where")
+def qlinear_where():
+    feeds = {"c": (draw(0, 2, (2, 3), np.bool_), ["n", 3]), "a": (draw(0, 255, (2, 3), np.uint8), ["n", 3]), "b": (draw(0, 255, (2, 3), np.uint8, 1), ["n", 3])}
+    constants = {"as": np.float32(0.02), "az": np.uint8(90), "bs": np.float32(0.04), "bz": np.uint8(110), "ys": np.float32(0.04), "yz": np.uint8(100)}
+    return several("QLinearWhere", feeds, constants, order=["c", "a", "as", "az", "b", "bs", "bz", "ys", "yz"])
+
+
+for is_float in (False, True):
+
+    @case("form_qgemm_to_float" if is_float else "form_qgemm")
+    def qgemm(is_float=is_float):
+        constants = {"xs": np.float32(0.05), "xz": np.uint8(120), "b": draw(-127, 127, (5, 4), np.int8, 2), "bs": (random(5) ** 2 * 0.01 + 0.001).astype(np.float32),
+                     "bz": np.zeros(5, np.int8), "c": draw(-500, 500, 5, np.int32)}
+        if not is_float:
+            constants.update(ys=np.float32(0.1), yz=np.uint8(128))
+        return several("QGemm", {"x": (draw(0, 255, (3, 4), np.uint8), ["n", 4])}, constants, transB=1)
+
+
+@case("form_dynamic_quantize_matmul")
+def dynamic_matmul():
+    constants = {"b": draw(-127, 127, (4, 6), np.int8), "bs": np.float32(0.02), "bz": np.int8(3), "c": random(6)}
+    return several("DynamicQuantizeMatMul", {"x": (random(2, 3, 4), ["n", 3, 4])}, constants)
+
+
+@case("form_matmul_integer_to_float")
+def integer_to_float():
+    constants = {"b": draw(-127, 127, (4, 6), np.int8), "xs": np.float32(0.05), "bs": np.float32(0.02), "xz": np.uint8(120), "bz": np.int8(3), "c": random(6)}
+    return several("MatMulIntegerToFloat", {"x": (draw(0, 255, (3, 4), np.uint8), ["n", 4])}, constants)
+
+
+for bits, points in ((4, False), (4, True), (8, True)):
+
+    @case(f"form_matmul_{bits}_bits{'_points' if points else ''}")
+    def n_bits(bits=bits, points=points):
+        rows, columns, block = 40, 6, 16
+        blocks = -(-rows // block)
+        constants = {"b": draw(0, 256, (columns, blocks, block * bits // 8), np.uint8), "s": (random(columns * blocks) ** 2 * 0.1 + 0.01).astype(np.float32)}
+        if points:
+            constants["z"] = draw(0, 256, columns * (-(-blocks * bits // 8)), np.uint8, 5)
+        return several("MatMulNBits", {"x": (random(2, 3, rows), ["n", 3, rows])}, constants, K=rows, N=columns, bits=bits, block_size=block)
+
+
+for name, mask, attrs in (
+    ("", None, {}),
+    ("_lengths", np.array([2, 4], np.int32), {}),
+    ("_mask", np.array([[1, 1, 1, 0], [1, 0, 1, 1]], np.int32), {}),
+    ("_causal", None, {"unidirectional": 1}),
+):
+
+    @case(f"form_attention_packed{name}")
+    def packed(mask=mask, attrs=attrs):
+        constants = {"w": random(8, 24) * np.float32(0.5), "b": random(24)}
+        if mask is not None:
+            constants["m"] = mask
+        return several("Attention", {"x": (random(2, 4, 8), ["n", 4, 8])}, constants, num_heads=2, **attrs)
+
+
+@case("form_attention_packed_past")
+def packed_past():
+    feeds = {"x": (random(2, 3, 8), ["n", "s", 8]), "p": (random(2, 2, 2, 5, 4), [2, "n", 2, "k", 4])}
+    return several("Attention", feeds, {"w": random(8, 24) * np.float32(0.5), "b": random(24)}, 2, order=["x", "w", "b", "", "p"], num_heads=2, unidirectional=1)
+
+
+for has_mask in (False, True):
+
+    @case(f"form_embed_layer_norm{'_mask' if has_mask else ''}")
+    def embed(has_mask=has_mask):
+        feeds = {"w": (draw(0, 9, (2, 3), np.int32), ["n", "s"]), "s": (draw(0, 2, (2, 3), np.int32), ["n", "s"])}
+        constants = {"words": random(9, 4), "places": random(5, 4), "segments": random(2, 4), "scale": random(4), "bias": random(4)}
+        if has_mask:
+            feeds["m"] = (np.array([[1, 1, 0], [1, 1, 1]], np.int32), ["n", "s"])
+        return several("EmbedLayerNormalization", feeds, constants, 2, order=["w", "s", "words", "places", "segments", "scale", "bias"] + ["m"] * has_mask)
+
+
+def model(nodes, feeds, constants, outputs, types):
+    graph = helper.make_graph(
+        nodes, "form",
+        [helper.make_tensor_value_info(name, ELEMENT[x.dtype], dims) for name, (x, dims) in feeds.items()],
+        [onnx.helper.make_tensor_value_info(name, types.get(name, TensorProto.FLOAT), None) for name in outputs],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )
+    return helper.make_model(graph, opset_imports=OPSET, ir_version=9)
+
+
+# The types of results that are not f32.
+TYPES = {"SVMClassifier": {"y0": TensorProto.INT64}, "EmbedLayerNormalization": {"y1": TensorProto.INT32}}
+
+
+def main():
+    folder = sys.argv[1]
+    for name, make in CASES.items():
+        nodes, feeds, constants, outputs, *reference = make()
+        types = TYPES.get(nodes[0].op_type, {"y0": TensorProto.UINT8} if "yz" in constants else {})
+        made = model(nodes, feeds, constants, outputs, types)
+        of = model(reference[0][0], feeds, reference[0][1], outputs, types) if reference else made
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        session = onnxruntime.InferenceSession(of.SerializeToString(), options)
+        results = session.run(outputs, {name: x for name, (x, _) in feeds.items()})
+        to = os.path.join(folder, name)
+        os.makedirs(to, exist_ok=True)
+        with open(os.path.join(to, "model.onnx"), "wb") as file:
+            file.write(made.SerializeToString())
+        description = {"inputs": {}, "outputs": {}}
+        for kind, values in (("in", [(n, x) for n, (x, _) in feeds.items()]), ("out", zip(outputs, results))):
+            for i, (tensor, value) in enumerate(values):
+                file = f"run0_{kind}_{i}.npy"
+                np.save(os.path.join(to, file), value)
+                description["inputs" if kind == "in" else "outputs"][tensor] = file
+        with open(os.path.join(to, "case.json"), "w") as file:
+            json.dump(description, file)
+    print(f"{len(CASES)} cases")
+
+
+if __name__ == "__main__":
+    main()
