@@ -7,7 +7,8 @@
 //!
 //! One atomic word per cell: a pointer and two tag bits. While pending, the pointer is the list of waiters,
 //! newest first. Once forwarded, it owns a reference to the target. Both right-hand states are permanent, so
-//! the result of [`AsyncRef::value`] is valid as long as the reference.
+//! the result of [`AsyncRef::value`] is valid as long as the reference. The one exception is a cycle of
+//! forwards (rule 5), in which there is no value yet.
 //!
 //! Rules:
 //! 1. A cell has one [`Promise`], which is consumed by the transition out of pending. Only its holder writes
@@ -17,6 +18,11 @@
 //!    the target.
 //! 3. Waiters run on the producing thread, newest first (`waiters`).
 //! 4. The slot never holds `Empty` or `Async` once final.
+//! 5. Threads that forward values to each other at the same time may close a cycle, which each of them sees
+//!    as acyclic before its own transition. So each looks at the chain again after it. The last transition of
+//!    a cycle is followed by a look that finds the thread's own cell at the end of the chain; that thread
+//!    makes its cell final, with an error. Other threads may be on their way around the cycle, so the
+//!    references in it are never released: its cells are leaked.
 //!
 //! Cells and waiters come from the thread's pool (`pool`). All operations are lock-free and may be called by
 //! any thread at any time.
@@ -40,6 +46,8 @@ const TAG: usize = 3;
 const PENDING: usize = 0;
 const FINAL: usize = 1;
 const FORWARDED: usize = 2;
+/// The word of a final cell.
+const FINAL_WORD: *mut () = std::ptr::without_provenance_mut(FINAL);
 
 #[repr(align(8))]
 struct Cell {
@@ -115,6 +123,20 @@ impl AsyncRef {
                 Seen::Pending(_) | Seen::Final => return (cell, word),
             }
         }
+    }
+
+    /// True if this cell, which forwards to `target`, is reached again from there. The chain may enter a
+    /// cycle of other cells: then it ends when another thread has broken that cycle.
+    fn is_in_cycle(&self, target: NonNull<Cell>) -> bool {
+        let mut cell = target;
+        while cell != self.0 {
+            // Acquire: as in `resolve`.
+            match Cell::see(self.deref(cell).word.load(Ordering::Acquire)) {
+                Seen::Forwarded(target) => cell = target,
+                Seen::Pending(_) | Seen::Final => return false,
+            }
+        }
+        true
     }
 
     /// The value, if it is final.
@@ -246,22 +268,28 @@ impl Promise {
     }
 
     /// Makes the value that of `source`, at once or when `source` becomes final. A value that is forwarded to
-    /// itself becomes an error. Two threads must not forward two values to each other at the same time: the
-    /// cycle is not detected.
+    /// itself, directly or through others, becomes an error.
     pub fn forward(mut self, source: &AsyncRef) {
         let (target, _) = source.resolve();
         if let Some(value) = source.value() {
             return self.finish(value.clone());
         }
         let Some(cell) = self.0.take() else { return };
-        if target == cell.resolve().0 {
-            return finish(cell, internal("a value was forwarded to itself"));
+        if target == cell.0 {
+            return finish(cell, internal(CYCLE));
         }
         // The word owns this count from here on.
         let owned = ManuallyDrop::new(AsyncRef(target));
         std::mem::forget(AsyncRef::clone(&owned));
         let waiters =
             leave_pending(&cell, owned.0.as_ptr().cast::<()>().map_addr(|address| address | FORWARDED));
+        // Of the threads that close a cycle, the one whose fence is the last sees the transitions of all, as
+        // each precedes a fence; and the loads of `is_in_cycle` come after this one (rule 5).
+        fence(Ordering::SeqCst);
+        if cell.is_in_cycle(target) {
+            // The count that the word owned is leaked.
+            return break_cycle(cell, internal(CYCLE), waiters);
+        }
         if !waiters.is_empty() {
             source.add(Waiter::moved(waiters));
         }
@@ -274,16 +302,39 @@ impl Promise {
     }
 }
 
+/// The message of a value that would have to wait for itself.
+const CYCLE: &str = "a value was forwarded to itself";
+
 /// Writes the slot, publishes it and runs the waiters. `cell` is the reference of the promise, which is
 /// consumed.
 fn finish(cell: AsyncRef, value: Value) {
+    store(&cell, value);
+    let list = leave_pending(&cell, FINAL_WORD);
+    run_all(&cell, list);
+}
+
+/// Makes a cell of a cycle final, and runs the waiters that it had. `cell` is the reference of the promise,
+/// which this thread has consumed by the forward that closed the cycle.
+#[cold]
+fn break_cycle(cell: AsyncRef, value: Value, waiters: List) {
+    store(&cell, value);
+    // Release publishes the slot, as in `leave_pending`. The word is forwarded, so nothing was added to it.
+    cell.deref(cell.0).word.store(FINAL_WORD, Ordering::Release);
+    run_all(&cell, waiters);
+}
+
+/// Writes the slot of a cell that is not final. Only for the holder of the promise, or the thread that has
+/// just consumed it.
+fn store(cell: &AsyncRef, value: Value) {
     cell.deref(cell.0).slot.with_mut(|slot| {
-        // SAFETY: the word is pending, so the slot is not read. Only the promise's holder writes it.
+        // SAFETY: the word is not final, so the slot is not read. Only the promise's holder writes it.
         unsafe { *slot = value };
     });
-    let list = leave_pending(&cell, null_mut::<()>().map_addr(|_| FINAL));
+}
+
+fn run_all(cell: &AsyncRef, waiters: List) {
     if let Some(value) = cell.value() {
-        run(list, value);
+        run(waiters, value);
     }
 }
 

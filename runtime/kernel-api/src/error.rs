@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Kind of an error. The names and meanings are absl's, as in TFRT.
@@ -89,12 +90,22 @@ impl KernelError {
         &self.0.inside
     }
 
-    /// The error of a kernel's panic.
-    pub fn of_panic(panic: &(dyn Any + Send)) -> KernelError {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    /// The error of a kernel's panic, which was caught with this payload.
+    pub fn of_panic(payload: Box<dyn Any + Send>) -> KernelError {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let message = format!("a kernel panicked: {}", text.unwrap_or("(no message)"));
+        drop_payload(payload);
         KernelError::new(ErrorCode::Internal, message)
+    }
+}
+
+/// Drops the payload of a panic that was caught. If its destructor panics, the payload of that panic is
+/// leaked.
+#[doc(hidden)]
+pub fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(next) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(next);
     }
 }
 

@@ -209,7 +209,7 @@ impl Launched {
             outcome
         }));
         match outcome {
-            Err(panic) => return Err(KernelError::of_panic(panic.as_ref())),
+            Err(panic) => return Err(KernelError::of_panic(panic)),
             Ok(Outcome::Done) => {}
             Ok(Outcome::Error(error)) => return Err(error),
             Ok(Outcome::Operand | Outcome::Request | Outcome::Later(_)) => return Err(unfinished()),

@@ -127,7 +127,7 @@ impl Shared {
         // SAFETY: the taken blocks are not counted as done, so the caller still waits and `share` is valid.
         let share = unsafe { &*self.share };
         catch_unwind(AssertUnwindSafe(|| share(taken)))
-            .unwrap_or_else(|panic| Err((first, KernelError::of_panic(panic.as_ref()))))
+            .unwrap_or_else(|panic| Err((first, KernelError::of_panic(panic))))
     }
 
     fn is_done(&self) -> bool {
@@ -154,7 +154,7 @@ pub fn parallel_for(
         let start = number * block;
         let indices = start..start.saturating_add(block).min(n);
         catch_unwind(AssertUnwindSafe(|| body(indices)))
-            .unwrap_or_else(|panic| Err(KernelError::of_panic(panic.as_ref())))
+            .unwrap_or_else(|panic| Err(KernelError::of_panic(panic)))
     };
     let share =
         |mut taken: Range<usize>| taken.try_for_each(|number| run(number).map_err(|error| (number, error)));

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use bef_format::device::DeviceName;
 use befrost_kernel_api::async_value::{AsyncRef, Promise};
 use befrost_kernel_api::device::{LaunchWork, Position};
+use befrost_kernel_api::error::drop_payload;
 use befrost_kernel_api::{Error, ErrorCode, Value};
 
 /// The streams of a device.
@@ -108,7 +109,8 @@ impl Shared {
             let start = Instant::now();
             let work = item.work;
             // Work that panics has ended too: the promises that it owns are dropped.
-            _ = catch_unwind(AssertUnwindSafe(|| work(fault.as_ref().map_or(Ok(()), Err))));
+            catch_unwind(AssertUnwindSafe(|| work(fault.as_ref().map_or(Ok(()), Err))))
+                .unwrap_or_else(drop_payload);
             if item.is_kernel && self.speed < 1.0 {
                 pass_time(start.elapsed().mul_f64(1.0 / self.speed - 1.0));
             }

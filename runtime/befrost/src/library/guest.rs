@@ -17,6 +17,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{null, null_mut};
 
+use befrost_kernel_api::error::drop_payload;
 use befrost_kernel_api::{ErrorCode, KernelError};
 use befrost_tensor::tf::op::Type;
 use befrost_tensor::{DType, Element};
@@ -271,7 +272,10 @@ fn table<'h>(host: *const Host) -> &'h Host {
 /// The outcome of a library's function: an error for a refusal and for a panic.
 fn outcome<T>(body: impl FnOnce() -> Result<T, KernelError>) -> Result<T, KernelError> {
     let caught = catch_unwind(AssertUnwindSafe(body));
-    caught.unwrap_or_else(|_| Err(KernelError::new(ErrorCode::Internal, "the kernel library has panicked")))
+    caught.unwrap_or_else(|payload| {
+        drop_payload(payload);
+        Err(KernelError::new(ErrorCode::Internal, "the kernel library has panicked"))
+    })
 }
 
 fn number_of(code: ErrorCode) -> i32 {
@@ -305,7 +309,7 @@ extern "C" fn prepare_of<K: LibraryKernel>(
 extern "C" fn release_of<K: LibraryKernel>(state: *mut c_void) {
     // SAFETY: the host gives back, once, a state that `prepare_of` made.
     let state = (!state.is_null()).then(|| unsafe { Box::from_raw(state.cast::<K>()) });
-    _ = catch_unwind(AssertUnwindSafe(|| drop(state)));
+    catch_unwind(AssertUnwindSafe(|| drop(state))).unwrap_or_else(drop_payload);
 }
 
 extern "C" fn run_of<K: LibraryKernel>(host: *const Host, state: *mut c_void, call: *mut LibraryCall) -> i32 {

@@ -87,10 +87,11 @@ impl SequentialExecutor<'_> {
                 Ok(substitute) => return substitute,
                 Err(panic) => panic,
             };
+            let error = KernelError::of_panic(panic);
             self.stack.step_over();
             // Otherwise a destructor panicked while registers were freed. Nothing depends on that.
             if !matches!(self.stack.frame().step().kind, StepKind::Registers | StepKind::End) {
-                let error = self.located(KernelError::of_panic(panic.as_ref()));
+                let error = self.located(error);
                 self.stack.fill_missing_results(&Value::Error(error));
             }
         }

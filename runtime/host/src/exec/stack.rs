@@ -30,7 +30,7 @@
 
 mod callers;
 
-use std::mem::{ManuallyDrop, forget, replace, take};
+use std::mem::{ManuallyDrop, replace, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ use super::operands::{callee, operand_error};
 use super::trip_count::{NextIteration, TripCount};
 use crate::program::{CallTarget, Carry, FunctionPlan, Move, Program};
 use befrost_kernel_api::context::{ExecContext, Limits};
-use befrost_kernel_api::error::KernelError;
+use befrost_kernel_api::error::{KernelError, drop_payload};
 use befrost_kernel_api::executor::{CallRequest, Runs, Step, StepKind};
 use befrost_kernel_api::kernel::{KernelFrame, Outcome};
 use befrost_kernel_api::value::Value;
@@ -363,16 +363,8 @@ impl<'x> Stack<'x> {
             if self.is_blocked() {
                 return self.stop(Stop::Outcome(Outcome::Operand));
             }
-            let outcome = if step.kind == StepKind::Placed {
-                if !kernel.stores_all {
-                    self.frame.clear_results();
-                }
-                let callers = Callers::new(&self.frame, self.trips, &self.callers, self.outer);
-                self.frame.run_placed(&callers)
-            } else {
-                (kernel.run)(&mut self.frame)
-            };
-            match outcome {
+            let callers = Callers::new(&self.frame, self.trips, &self.callers, self.outer);
+            match self.frame.run_placed(&callers) {
                 Outcome::Done => return Some(step_after(step)),
                 Outcome::Request => {}
                 outcome => return self.stop(Stop::Outcome(outcome)),
@@ -766,10 +758,9 @@ fn drop_values(values: &mut [Value]) {
     for value in values {
         let value = take(value);
         if !value.is_plain()
-            && let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value)))
+            && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value)))
         {
-            // The payload of the panic may panic when it is dropped.
-            forget(panic);
+            drop_payload(payload);
         }
     }
 }

@@ -92,6 +92,33 @@ mod sequential {
         assert!(value.value().is_some_and(|v| v.error().is_some()));
     }
 
+    /// Threads forward the values of a ring to each other at the same time: none waits for ever.
+    #[test]
+    fn a_ring_of_forwards_becomes_an_error() {
+        for n in [2, 3, 5] {
+            for _ in 0..fewer(2_000) {
+                let (promises, values): (Vec<_>, Vec<_>) = (0..n).map(|_| AsyncRef::pending()).unzip();
+                let hits = Arc::new(Mutex::new(0));
+                for value in &values {
+                    let hits = hits.clone();
+                    value.and_then(move |value| *hits.lock().unwrap() += u32::from(value.error().is_some()));
+                }
+                let start = std::sync::Barrier::new(n);
+                std::thread::scope(|scope| {
+                    for (i, promise) in promises.into_iter().enumerate() {
+                        let (next, start) = (values[(i + 1) % n].clone(), &start);
+                        scope.spawn(move || {
+                            start.wait();
+                            promise.forward(&next);
+                        });
+                    }
+                });
+                assert!(values.iter().all(|value| value.value().is_some_and(|v| v.error().is_some())));
+                assert_eq!(*hits.lock().unwrap(), n as u32);
+            }
+        }
+    }
+
     /// A waiter of a value that is final waits on another such value, and so on.
     fn dive(left: u32, value: AsyncRef, done: Arc<Mutex<u32>>) {
         let next = value.clone();
@@ -243,6 +270,21 @@ mod loom_tests {
             other.join().unwrap();
             assert_eq!(int(&value), Some(5));
             assert_eq!(hits.load(Ordering::Relaxed), 1);
+        });
+    }
+
+    #[test]
+    fn loom_values_that_are_forwarded_to_each_other_become_errors() {
+        loom::model(|| {
+            let (first, a) = AsyncRef::pending();
+            let (second, b) = AsyncRef::pending();
+            let (a_too, b_too) = (a.clone(), b.clone());
+            let other = thread::spawn(move || second.forward(&a_too));
+            first.forward(&b_too);
+            other.join().unwrap();
+            for value in [&a, &b] {
+                assert!(value.value().is_some_and(|value| value.error().is_some()));
+            }
         });
     }
 

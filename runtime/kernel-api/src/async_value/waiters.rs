@@ -17,6 +17,8 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 
+#[cfg(not(loom))]
+use crate::error::drop_payload;
 use crate::pool;
 use crate::sync::thread_local_const;
 use crate::value::Value;
@@ -116,7 +118,7 @@ impl Waiter {
         #[cfg(loom)]
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         #[cfg(not(loom))]
-        drop(ended);
+        ended.unwrap_or_else(drop_payload);
     }
 }
 
@@ -219,13 +221,17 @@ fn defer(list: List, value: &Value) {
 
 fn next_deferred() -> Option<(Waiter, Value)> {
     HERE.with(|here| {
-        let mut deferred = here.deferred.borrow_mut();
         loop {
+            let mut deferred = here.deferred.borrow_mut();
             let (list, value) = deferred.last_mut()?;
             if let Some(waiter) = list.pop() {
                 return Some((waiter, value.clone()));
             }
-            deferred.pop();
+            // Dropped without the borrow, because destructors of values may run waiters, which may be
+            // deferred.
+            let done = deferred.pop();
+            drop(deferred);
+            drop(done);
         }
     })
 }

@@ -21,10 +21,10 @@ use super::prepare::{KernelUse, Prepare, Prepared};
 use super::signature::{CallResults, CallShape, Completion, Form, Signature};
 use crate::async_value::{AsyncRef, Promise};
 use crate::context::{FrameStep, KernelRef};
-use crate::error::{ErrorCode, KernelError};
+use crate::error::{Error, ErrorCode, KernelError};
 use crate::parallel::{before_block, share_out};
 use crate::queue::Parking;
-use crate::resources::{Resource, ResourceName};
+use crate::resources::{Resource, ResourceName, Resources};
 use crate::value::{Chain, Scalar, Value};
 
 /// A kernel that runs its function for each block of a range. Its operands are start and end of the range,
@@ -127,9 +127,47 @@ impl Prepare for Key {
     }
 }
 
+/// The obligation to make the results of a function final, of the use that calls it. If the call does not
+/// happen, or is cancelled, its results are not those of the function: uses that wait for them fail, and the
+/// next use calls the function again.
+struct Obligation {
+    resources: Resources,
+    name: ResourceName,
+    once: Arc<Once>,
+    /// `None` when they are set.
+    promises: Option<Vec<Promise>>,
+}
+
+impl Obligation {
+    /// Removes the results from the resources, and returns the promises that are not set.
+    fn cancel(&mut self) -> Vec<Promise> {
+        let Some(promises) = self.promises.take() else { return Vec::new() };
+        if self.resources.remove(&self.name, &self.once)
+            && let Some(waits) = self.resources.find::<Waits>(&waits_name())
+        {
+            waits.remove(self.name.name());
+        }
+        promises
+    }
+
+    /// The promises, to be set to the results of the function, which `is_cancelled` says are no such results.
+    fn promises(mut self, is_cancelled: bool) -> Vec<Promise> {
+        if is_cancelled { self.cancel() } else { self.promises.take().unwrap_or_default() }
+    }
+}
+
+impl Drop for Obligation {
+    fn drop(&mut self) {
+        for promise in self.cancel() {
+            let message = format!("the use of '{}' that called the function was cancelled", self.name.name());
+            promise.fail(Error::new(ErrorCode::Cancelled, message, Vec::new()));
+        }
+    }
+}
+
 /// The wait-for graph of functions that are called once, by key, in the resources of a request. Edges are
-/// never removed: a function that has ended waits for no running one, so no running function is reached
-/// through it.
+/// removed only if a function is to be called again: a function that has ended waits for no running one, so
+/// no running function is reached through it.
 #[derive(Default)]
 struct Waits(Mutex<BTreeMap<String, BTreeSet<String>>>);
 
@@ -156,10 +194,20 @@ impl Waits {
         }
         true
     }
+
+    /// Removes the edges from `key`.
+    fn remove(&self, key: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(key);
+    }
+}
+
+/// The name of the graph in the resources.
+fn waits_name() -> ResourceName {
+    "tfrt.once".into()
 }
 
 /// A kernel that calls its function once per set of resources, and returns the same results every time,
-/// errors included. It is an error if the function requests its own results, directly or through others,
+/// errors included, except those of a cancellation. It is an error if the function requests its own results, directly or through others,
 /// because it would wait for itself.
 pub fn once(name: &'static str) -> Kernel {
     let mut signature = Signature {
@@ -178,7 +226,8 @@ pub fn once(name: &'static str) -> Kernel {
 
 fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
     let Prepared(Key(name)) = frame.prepared()?;
-    let (entry, key) = (frame.context().request.resources.or_insert_with(name, Once::default), name.name());
+    let resources = &frame.context().request.resources;
+    let (entry, key) = (resources.or_insert_with(name, Once::default), name.name());
     let n_results = frame.n_results();
     let mut promises: Option<Vec<Promise>> = None;
     let values = entry.0.get_or_init(|| {
@@ -191,8 +240,10 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
         // A trailing chain that is not the callee's argument only orders the call.
         let n_args = frame.function(0).map(|callee| frame.file().image().function(callee.0).n_args());
         arguments.truncate(n_args.map_or(0, |n| n as usize));
+        let (resources, name) = (resources.clone(), name.clone());
+        let obligation = Obligation { resources, name, once: entry, promises: Some(promises) };
         return Ok(Outcome::Later(Job::new(Place::Queue, move |frame| {
-            call_once(frame, arguments, promises)
+            call_once(frame, arguments, obligation)
         })));
     }
     if values.len() != n_results {
@@ -210,7 +261,7 @@ fn try_once(frame: &mut KernelFrame<'_>) -> Result<Outcome, Outcome> {
 
 /// Calls the function for all uses that wait for its results. No thread waits, because it could block the
 /// function itself.
-fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: Vec<Promise>) -> Outcome {
+fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, obligation: Obligation) -> Outcome {
     let Some(function) = frame.function(0) else { return Outcome::Operand };
     let (functions, context) = (frame.functions(), frame.context().inside(frame.origin_of(function)));
     let (parking, mut results) =
@@ -219,16 +270,20 @@ fn call_once(frame: &mut KernelFrame<'_>, mut arguments: Vec<Value>, promises: V
         .prepare(function, &context)
         .and_then(|mut call| call.begin(&mut arguments, &mut results, Waker::from(parking.clone())));
     match begun {
-        Ok(false) => give(frame, results, promises),
+        Ok(false) => give(frame, results, obligation),
         Ok(true) => {
-            Outcome::Later(Job::new(Place::Parked(parking), move |frame| give(frame, results, promises)))
+            Outcome::Later(Job::new(Place::Parked(parking), move |frame| give(frame, results, obligation)))
         }
         Err(error) => Outcome::Error(error),
     }
 }
 
 /// Stores final results in the calling kernel's frame and sets the promises.
-fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, promises: Vec<Promise>) -> Outcome {
+fn give(frame: &mut KernelFrame<'_>, results: Vec<Value>, obligation: Obligation) -> Outcome {
+    // An error after a cancellation may be a consequence of it.
+    let is_cancelled = frame.context().request.cancellation.is_cancelled()
+        && results.iter().any(|value| value.error().is_some());
+    let promises = obligation.promises(is_cancelled);
     for (i, (promise, value)) in promises.into_iter().zip(results).enumerate() {
         let value = match value.resolved() {
             Value::Error(error) => Value::Error(frame.error_of_call(&error)),
@@ -257,7 +312,7 @@ fn may_wait_for(key: &str, frame: &KernelFrame<'_>) -> Result<(), Outcome> {
     }
     let waits: Arc<Waits> = {
         let resources = &frame.context().request.resources;
-        resources.or_insert_with(&"tfrt.once".into(), Waits::default)
+        resources.or_insert_with(&waits_name(), Waits::default)
     };
     if waits.add(&waiting, key) {
         return Ok(());

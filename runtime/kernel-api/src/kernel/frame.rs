@@ -173,18 +173,16 @@ impl<'f> KernelFrame<'f> {
     }
 
     /// The slot of a result, to be written without dropping its content. `owns`: the result may own
-    /// something. `None` if the use does not have the result, except for a first result: if the use has no
-    /// results, that is the last slot of the frame.
+    /// something. `None` if the use does not have the result.
     #[inline(always)]
     fn place_of(&mut self, i: usize, owns: bool) -> Option<NonNull<Value>> {
-        // Every step has a slot for a first result, so a kernel with one result needs no check.
-        if i != 0 && i >= usize::from(self.step.n_results) {
+        if i >= usize::from(self.step.n_results) {
             return None;
         }
         self.owns |= owns;
         // SAFETY: the first result of a step is a slot of its frame, as in `slot`.
         let first = unsafe { self.slots.byte_add(self.step.first_result.bytes()) };
-        // SAFETY: the step's frame has the slots of all `n_results`, and at least one.
+        // SAFETY: the step's frame has the slots of all `n_results`, of which this is one.
         Some(unsafe { first.add(i) })
     }
 

@@ -123,10 +123,20 @@ impl Step {
         Step { run, inline, first_result: last, kind: StepKind::Registers, ..Step::NONE }
     }
 
-    /// The step of a kernel that the executor interprets as `kind`, with the number of its first target.
+    /// The step of a kernel that the executor interprets as `kind`, with the number of its first target. Of
+    /// its operands only the first may be read by the step's numbers; [`Step::in_full`] has all.
     pub fn of_form(self, kind: StepKind, first_target: u32) -> Step {
         let [decides, _, unused] = self.inline;
         Step { run: Step::NONE.run, inline: [decides, Slot(first_target), unused], kind, ..self }
+    }
+
+    /// The step with the slots of its kernel's operands, whatever its kind, in a frame with `n_slots` slots.
+    ///
+    /// # Panics
+    /// If the frame does not have the slots.
+    pub(crate) fn in_full(&self, operands: &[u32], n_slots: usize) -> Step {
+        let results = (self.first_result.index() as u32, self.n_results);
+        Step::new(self.run, self.kernel, operands, results, n_slots)
     }
 
     /// The step of a kernel that needs its path. The executor runs its code.

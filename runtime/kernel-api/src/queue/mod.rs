@@ -11,11 +11,12 @@ pub(crate) mod parking;
 pub(crate) mod task;
 pub mod timers;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Thread;
 
-use crate::error::KernelError;
+use crate::error::{KernelError, drop_payload};
 
 pub use local::Queue;
 pub(crate) use parking::Parking;
@@ -81,7 +82,9 @@ pub trait WorkQueue: Send + Sync {
 pub fn run_task(task: Task) {
     // The panic hook has reported the panic. The values that the task owned were dropped; promises among them
     // became errors.
-    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| task.run()));
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| task.run())) {
+        drop_payload(payload);
+    }
 }
 
 /// A counter that wakes one waiting thread when it reaches zero.

@@ -242,3 +242,61 @@ fn strict_kernels_wait_for_all_operands() {
     let four = any(&mut source, &[two, two]);
     check(&source.load(&[two, four]), &["2", "4"], "");
 }
+
+/// The code of a kernel of a form runs if the form does not decide: it has all of its operands.
+#[test]
+fn a_kernel_of_a_form_reads_its_operands_in_order() {
+    let loops = |registry: &mut Registry| {
+        let signature = (*control::repeat("").signature).clone();
+        let signature = Signature { operands: vec![&["i64"]], ..signature };
+        registry.add(Kernel::new("double_below", signature, |frame| {
+            let mut cursor = Cursor::default();
+            let operands = [cursor.next_operand(frame), cursor.next_operand(frame)];
+            match operands {
+                [Some(&Value::I64(limit)), Some(&Value::I32(x))] if i64::from(x) >= limit => frame.pass(1),
+                [Some(Value::I64(_)), Some(Value::I32(_))] => {
+                    frame.repeat(Call { function: 0, first_operand: 1 }, 1)
+                }
+                _ => Outcome::Operand,
+            }
+        }));
+        registry.add(kernel!("five", || 5i64));
+    };
+    let mut source = Source::new();
+    let double = source.kernel("add", &[0, 0]);
+    let step = source.next("outer", &[double]);
+    let five = source.on_stream(0, "five", &[], &["i64"], &[]);
+    let mut values = vec![0];
+    for i in 0..5 {
+        values.push(source.control("double_below", &[five, values[i]], 1, &[step]));
+    }
+    let registry = Registry::new().with(kernels).with(loops);
+    let program = Program::from_bytes(&source.bytes(&values), &registry).unwrap();
+    check(&program, &["1", "2", "4", "8", "8", "8"], "");
+}
+
+/// A kernel that stores more results than its use has changes nothing else, such as the chain of the frame.
+#[test]
+fn results_that_a_use_does_not_have_are_dropped() {
+    let stores = |registry: &mut Registry| {
+        let signature = Signature {
+            operands: vec![&["i32"]],
+            rest_results: Some(&[]),
+            stores_all: true,
+            ..Signature::default()
+        };
+        registry.add(Kernel::new("stores_two", signature, |frame| {
+            frame.store(0, 7i32);
+            assert!(frame.copy_operand(0, 1));
+            Outcome::Done
+        }));
+    };
+    let mut source = Source::new();
+    let first = source.on_stream(0, "stores_two", &[(0, Required)], &["i32"], &[]);
+    source.on_stream(0, "stores_two", &[(first, Required)], &[], &[]);
+    let chain = source.kernel("chain", &[first]);
+    let last = source.on_stream(0, "ordered", &[(first, Required), (chain, Order)], &["i32"], &[]);
+    let registry = Registry::new().with(kernels).with(stores);
+    let program = Program::from_bytes(&source.bytes(&[last]), &registry).unwrap();
+    check(&program, &["7"], "7");
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::queue::from_spec;
-use befrost_kernel_api::context::Cancellation;
+use befrost_kernel_api::context::{Cancellation, Resources};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -41,6 +41,15 @@ fn more(registry: &mut Registry) {
         std::future::pending::<()>().await;
         x
     })));
+    registry.add(kernel!("waits_in_step_0", |x: i32, cx: &ExecContext| {
+        let waits = cx.request.step == 0;
+        Deferred::future(async move {
+            if waits {
+                std::future::pending::<()>().await;
+            }
+            x
+        })
+    }));
     registry.add(kernel!("polls", |_: i32| Deferred::blocking(
         |cx: &ExecContext| -> Result<i32, KernelError> {
             while !cx.request.cancellation.is_cancelled() {
@@ -275,4 +284,79 @@ fn many_calls_from_many_threads_lose_and_leak_nothing() {
         queue.quiesce();
     }
     assert_eq!(Arc::strong_count(&program), 1);
+}
+
+/// A function that is called once is called again if the call was cancelled, before it began or while it ran.
+#[test]
+fn a_cancelled_call_is_no_result_of_a_function_that_is_called_once() {
+    for waits in [false, true] {
+        let mut source = Source::new();
+        let x = source.kernel(if waits { "waits_in_step_0" } else { "later" }, &[0]);
+        let function = source.next("cancelling", &[x]);
+        let once = source.control("once", &[0], 1, &[function]);
+        let cancelled = source.kernel("cancel", &[0]);
+        let cancelling = source.next("waiting", &[once, cancelled]);
+        let waiting = source.control("once", &[0], 1, &[function]);
+        let asking = source.next("unused", &[waiting]);
+        let program = load(source, &[0]);
+        for spec in SPECS {
+            let resources = Resources::default();
+            let request = |step, cancellation| {
+                let (queue, resources) = (from_spec(spec).unwrap(), resources.clone());
+                let request = Request { step, cancellation, resources, ..Request::new(queue) };
+                ExecContext::new(Arc::new(request))
+            };
+            let cancellation = Cancellation::default();
+            let context = request(0, cancellation.clone());
+            let results = match waits {
+                true => {
+                    let (program, context) = (program.clone(), context);
+                    let asks = std::thread::spawn(move || {
+                        call(&program, asking, vec![Value::I32(3)], &context).unwrap()
+                    });
+                    std::thread::sleep(Duration::from_millis(5));
+                    cancellation.cancel();
+                    asks.join().unwrap()
+                }
+                false => call(&program, cancelling, vec![Value::I32(3)], &context).unwrap(),
+            };
+            // Without a wait the call may have ended before the cancellation.
+            let code = results[0].error().map(|error| error.code());
+            assert!(code == Some(ErrorCode::Cancelled) || !waits && code.is_none(), "{spec} {results:?}");
+            let context = request(1, Cancellation::default());
+            let results = call(&program, asking, vec![Value::I32(3)], &context).unwrap();
+            assert_eq!(results[0].to_string(), "3", "{spec} {waits}");
+        }
+    }
+}
+
+/// The payload of a panic may panic when it is dropped: no worker or caller is lost.
+#[test]
+fn payloads_of_panics_that_panic_are_errors_too() {
+    struct Payload;
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            std::panic::panic_any(1);
+        }
+    }
+    let more = |registry: &mut Registry| {
+        registry.add(kernel!("explode", |_: i32| -> i32 { std::panic::panic_any(Payload) }));
+        registry.add(kernel!("explode_later", |_: i32| Deferred::new(|_| -> i32 {
+            std::panic::panic_any(Payload)
+        })));
+        registry.add(kernel!("explode_everywhere", |x: i32, cx: &ExecContext| {
+            let body = |_: std::ops::Range<usize>| std::panic::panic_any(Payload);
+            cx.parallel_for(20, 1, &body).map(|()| x)
+        }));
+    };
+    for name in ["explode", "explode_later", "explode_everywhere"] {
+        let mut source = Source::new();
+        let results = [source.kernel(name, &[0]), source.kernel("note", &[0])];
+        let registry = Registry::new().with(kernels).with(more);
+        let program = Program::from_bytes(&source.bytes(&results), &registry).unwrap();
+        for spec in SPECS {
+            let (results, _) = run_on(from_spec(spec).unwrap(), &program, Value::I32(1), Limits::default());
+            assert_eq!(results, ["t:1:1: a kernel panicked: (no message)", "1"], "{spec} {name}");
+        }
+    }
 }

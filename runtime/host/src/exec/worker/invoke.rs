@@ -184,13 +184,13 @@ impl Worker {
     /// Turns the panic of a kernel into its error. A panic outside of kernels is passed on.
     #[cold]
     pub(super) fn after_panic(&mut self, panic: Box<dyn Any + Send>) {
-        let error = KernelError::of_panic(panic.as_ref());
         if self.straight.is_some() {
             // Reported when the line is resumed.
-            self.panicked = Some(error);
+            self.panicked = Some(KernelError::of_panic(panic));
             return;
         }
         let Some(running) = self.current.take() else { resume_unwind(panic) };
+        let error = KernelError::of_panic(panic);
         let value = Value::Error(running.located(&error));
         self.settle_with(running, &value);
     }

@@ -144,7 +144,8 @@ impl<'f> KernelFrame<'f> {
     /// Selects a step as the running one.
     ///
     /// # Safety
-    /// As for [`run`](KernelFrame::run).
+    /// As for [`run`](KernelFrame::run). The second operand of a step of a form is not to be read: its code
+    /// is run by [`run_placed`](KernelFrame::run_placed).
     #[inline]
     pub unsafe fn select(&mut self, step: &'f Step) {
         self.step = step;
@@ -153,18 +154,22 @@ impl<'f> KernelFrame<'f> {
     /// Runs a step.
     ///
     /// # Safety
-    /// It must be a step of the sequential plan of the frame's function.
+    /// It must be a step of the sequential plan of the frame's function. If it is one of a form, see
+    /// [`select`](KernelFrame::select).
     #[inline(always)]
     pub unsafe fn run(&mut self, step: &'f Step) -> Outcome {
         self.step = step;
         (step.run)(self)
     }
 
-    /// Runs the kernel of the selected step with its callers.
+    /// Runs the code of the selected step's kernel, whatever the step's kind, with its callers. None of its
+    /// results are stored before.
     pub fn run_placed(&mut self, callers: &dyn CallChain) -> Outcome {
+        self.clear_results();
         // Set before the run, because a panic skips the rest of this function.
         self.owns = true;
-        let mut placed = KernelFrame { callers: Some(callers), operands: self.operands, ..*self };
+        let step = self.step.in_full(self.operand_slots(), self.n_slots);
+        let mut placed = KernelFrame { callers: Some(callers), step: &step, ..*self };
         let outcome = (placed.kernel().run)(&mut placed);
         self.request = placed.request;
         outcome
@@ -211,7 +216,8 @@ impl<'f> KernelFrame<'f> {
         if i < INLINE_OPERANDS {
             // SAFETY: `Step::new` compared the slots in `inline` with the size of the step's frame. This
             // frame has that size: by the contract of `run`, or by the assertion of `of_copies` or
-            // `select_straight`.
+            // `select_straight`. A step of a form, whose second number is no slot, is not selected while code
+            // runs that reads more than the first operand: by the contract of `select`.
             let slot = unsafe { self.slots.byte_add(self.step.inline[i].bytes()) };
             // SAFETY: the frame may access its slots, as in `slots`.
             return unsafe { slot.as_ref() };
