@@ -130,7 +130,7 @@ impl fmt::Display for ViewError {
 impl std::error::Error for ViewError {}
 
 impl Buffer {
-    /// A writable buffer of `len` initialized bytes; zeros if the allocator does not reuse memory.
+    /// A writable buffer of `len` initialized bytes of unspecified contents.
     pub fn allocate(len: usize, allocator: &Arc<dyn Allocator>) -> Result<Buffer, AllocError> {
         let size = len.checked_add(DATA_AT).ok_or(AllocError::TooLarge { size: len })?;
         if allocator.is_system() {

@@ -15,7 +15,7 @@
 //!   asynchronous graph with wrong chains get an error, not a data race.
 //!
 //! Memory is never handed out uninitialized: blocks from the system are zeroed (which costs nothing for fresh
-//! pages), and blocks reused by an allocator hold old bytes.
+//! pages), and reused blocks, of an allocator or of the process, hold old bytes.
 //!
 //! * A [`Lease`] makes a buffer of the caller's memory for the time of a call; an [`Exported`] buffer is
 //!   memory for code that knows no guards.

@@ -1,15 +1,27 @@
-//! Small blocks of the system that a thread keeps for its next buffers.
+//! Blocks of the system that are kept for the next buffers.
 //!
 //! ```text
-//! Buffer of a size ──take──▶ a block of the next larger class, if this thread has freed one lately
-//!        freed     ──give──▶ kept, up to a few of each class; the rest goes back to the system
+//! small  ──take──▶ a block of the next larger class, if this thread has freed one lately
+//!        ◀──give── kept by the thread, up to a few of each class; the rest goes back to the system
+//! large  ──take──▶ the smallest kept block that fits and is at most a quarter larger
+//!        ◀──give── kept for all threads; beyond a limit the oldest go back to the system
 //! ```
 //!
-//! The contents of a taken block are unspecified. When a thread ends, its blocks go back to the system.
+//! The contents of a taken block are unspecified. When a thread ends, its blocks go back to the system. A
+//! large block is worth keeping because the system clears its pages again, one fault each: six times the cost
+//! of an elementwise operator on it.
 
 use std::cell::RefCell;
+use std::ops::RangeInclusive;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Block;
+
+/// Sizes of the large blocks that are kept. Smaller ones the system reuses without faults.
+const LARGE: RangeInclusive<usize> = 1 << 16..=1 << 25;
+
+/// Limit of the bytes of the large blocks that are kept, and of their number.
+const MAX_LARGE: (usize, usize) = (1 << 26, 64);
 
 /// Sizes of the blocks that are kept: a header of a cache line, and elements.
 const CLASSES: [usize; 6] = [128, 192, 320, 1088, 4160, 8256];
@@ -55,6 +67,9 @@ pub(crate) fn give(block: Block) {
     if block.is_part() {
         return;
     }
+    if LARGE.contains(&block.size()) {
+        return give_large(block);
+    }
     let mut block = Some(block);
     with_class(block.as_ref().map_or(0, Block::size), |class| {
         if let Some(place) = class.blocks.get_mut(class.n) {
@@ -62,6 +77,46 @@ pub(crate) fn give(block: Block) {
             class.n += 1;
         }
     });
+}
+
+/// The large blocks, the oldest first.
+static LARGE_BLOCKS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
+
+fn large_blocks() -> MutexGuard<'static, Vec<Block>> {
+    // Nothing panics under the lock.
+    LARGE_BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A large block of at least this size, with unspecified contents.
+pub(crate) fn take_large(size: usize) -> Option<Block> {
+    if !LARGE.contains(&size) {
+        return None;
+    }
+    let mut blocks = large_blocks();
+    let fitting = blocks.iter().enumerate().filter(|(_, block)| (size..=size + size / 4).contains(&block.size()));
+    let (place, _) = fitting.min_by_key(|(_, block)| block.size())?;
+    Some(blocks.remove(place))
+}
+
+/// Keeps a large block of the system; frees the oldest ones beyond the limits.
+#[cold]
+fn give_large(block: Block) {
+    let mut blocks = large_blocks();
+    blocks.push(block);
+    let mut bytes: usize = blocks.iter().map(Block::size).sum();
+    let (max_bytes, max_blocks) = MAX_LARGE;
+    let n_old = blocks
+        .iter()
+        .enumerate()
+        .take_while(|(i, block)| {
+            let is_over = bytes > max_bytes || blocks.len() - i > max_blocks;
+            bytes -= block.size();
+            is_over
+        })
+        .count();
+    let old: Vec<Block> = blocks.drain(..n_old).collect();
+    drop(blocks); // the system is asked outside of the lock
+    drop(old);
 }
 
 #[cfg(all(test, not(loom)))]
@@ -83,5 +138,26 @@ mod tests {
         give(Block::zeroed(size + 1, 64).unwrap());
         assert!(take(size + 1).is_none() && class_of(1 << 20).is_none());
         std::thread::spawn(move || assert!(take(size).is_none())).join().unwrap();
+    }
+
+    #[test]
+    fn large_blocks_are_kept_for_all_threads_within_limits() {
+        // Sizes that no other test uses, since all threads share the blocks.
+        let size = (1 << 20) + 77;
+        let block = Block::zeroed(size, 64).unwrap();
+        let address = block.start();
+        give(block);
+        assert!(take_large(size / 2).is_none_or(|block| block.start() != address), "too large");
+        let again = std::thread::spawn(move || take_large(size - size / 8)).join().unwrap().unwrap();
+        assert_eq!((again.start(), again.size()), (address, size));
+        let (max_bytes, max_blocks) = MAX_LARGE;
+        for i in 0..2 * max_blocks {
+            give(Block::zeroed(size + (i % 2) * max_bytes / 16, 64).unwrap());
+            let blocks = large_blocks();
+            assert!(blocks.len() <= max_blocks);
+            assert!(blocks.iter().map(Block::size).sum::<usize>() <= max_bytes);
+        }
+        assert!(take_large(LARGE.end() + 1).is_none() && take_large(LARGE.start() - 1).is_none());
+        large_blocks().clear();
     }
 }

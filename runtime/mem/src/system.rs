@@ -15,7 +15,7 @@ use std::ptr::{NonNull, without_provenance};
 use std::sync::Arc;
 
 use crate::arena::Arena;
-use crate::recycled::{class_of, take};
+use crate::recycled::{class_of, take, take_large};
 use crate::{ALIGNMENT, AllocError};
 
 /// The alignment of every system allocation.
@@ -80,10 +80,17 @@ impl Block {
         })
     }
 
-    /// `size` bytes or more at a multiple of 64, the first `size` of them zero. The thread may have used them
-    /// before.
+    /// `size` bytes or more at a multiple of 64. The process may have used them before; then a large block has
+    /// old contents, and of a small one the first `size` bytes are zero.
     pub(crate) fn recycled(size: usize) -> Result<Block, AllocError> {
-        let Some(class) = class_of(size) else { return Block::zeroed(size, ALIGNMENT) };
+        let Some(class) = class_of(size) else {
+            let Some(block) = take_large(size) else { return Block::zeroed(size, ALIGNMENT) };
+            if cfg!(debug_assertions) {
+                // Whoever relies on zeros reads NaN. SAFETY: the bytes are this block's.
+                unsafe { block.start.as_ptr().write_bytes(0xff, block.size) };
+            }
+            return Ok(block);
+        };
         match take(class) {
             Some(block) => {
                 // SAFETY: the block has `class` bytes, which are not less than `size`.
@@ -97,11 +104,12 @@ impl Block {
     /// [`Block::recycled`] of `head` zeroed bytes, and a copy of `tail` behind them.
     pub(crate) fn copied(head: usize, tail: &[u8]) -> Result<Block, AllocError> {
         let size = head.checked_add(tail.len()).ok_or(AllocError::TooLarge { size: tail.len() })?;
-        let block = match class_of(size).map(|class| (class, take(class))) {
-            Some((_, Some(block))) => block,
-            Some((class, None)) => Block::zeroed(class, ALIGNMENT)?,
+        let class = class_of(size);
+        let block = match (class.map_or_else(|| take_large(size), take), class) {
+            (Some(block), _) => block,
+            (None, Some(class)) => Block::zeroed(class, ALIGNMENT)?,
             // SAFETY: the layout's size is at least one. All bytes of the block are written below.
-            None => Block::made(size, ALIGNMENT, |layout| unsafe { alloc(layout) })?,
+            (None, None) => Block::made(size, ALIGNMENT, |layout| unsafe { alloc(layout) })?,
         };
         // SAFETY: the block has `size` bytes or more, which are not less than `head`.
         unsafe { block.start.as_ptr().write_bytes(0, head) };

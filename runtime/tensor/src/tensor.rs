@@ -49,8 +49,7 @@ impl Repeated {
 }
 
 impl HostTensor {
-    /// A new tensor with unspecified elements, for callers that overwrite them. The memory is initialized; it
-    /// is zero unless the allocator reuses memory.
+    /// A new tensor with unspecified elements, for callers that overwrite them. The memory is initialized.
     pub fn allocate(
         dtype: DType,
         shape: Shape,
