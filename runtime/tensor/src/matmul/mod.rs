@@ -67,7 +67,7 @@ const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 const NEAR: usize = CACHE.l2_floats(4);
 /// The most tiles that read a row-major right matrix in place. With more tiles, packing it pays off.
 const IN_PLACE: usize = 8;
-/// The number of tiles between two checks for interruption: some 100 us.
+/// The number of tiles, or of panels for a single row, between two checks for interruption: some 100 us.
 const TILES: usize = 4;
 /// Elements of a packed matrix that are read per nanosecond for a single row.
 const READS_PER_NS: usize = 16;
@@ -201,14 +201,15 @@ struct Job<'a, A, B> {
 impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
     /// Computes some columns of a single row, from panel `first_panel` on.
     fn one_row(&self, row: &[f32], b: &PackedMatrix<'_>, first_panel: usize, out: &mut [f32]) {
-        let mut sums: PanelStep = [0.0; PANEL];
-        for (panel, out) in (first_panel..).zip(out.chunks_mut(PANEL)) {
-            if panel % TILES == TILES - 1 && is_interrupted() {
+        let mut sums: [PanelStep; TILES] = [[0.0; PANEL]; TILES];
+        for (panel, out) in (first_panel..).step_by(TILES).zip(out.chunks_mut(TILES * PANEL)) {
+            if panel > first_panel && is_interrupted() {
                 return;
             }
-            self.isa.row(row, b.panel(panel), &mut sums);
-            let width = out.len();
-            out.copy_from_slice(&sums[..width]);
+            let (width, n) = (out.len(), out.len().div_ceil(PANEL));
+            let sums = &mut sums[..n];
+            self.isa.row(row, b.some_panels(panel..panel + n), sums);
+            out.copy_from_slice(&sums.as_flattened()[..width]);
             self.finish((0, panel * PANEL), (1, width), &mut OutRows::Strided(out, width));
         }
     }

@@ -176,6 +176,11 @@ impl<'a> PackedMatrix<'a> {
         self.n
     }
 
+    /// The steps of some panels, one panel after another.
+    pub(crate) fn some_panels(&self, panels: Range<usize>) -> &[PanelStep] {
+        &self.panels().as_chunks().0[panels.start * self.k..panels.end * self.k]
+    }
+
     /// The steps of a panel.
     pub(crate) fn panel(&self, panel: usize) -> &[PanelStep] {
         &self.panels().as_chunks().0[panel * self.k..][..self.k]

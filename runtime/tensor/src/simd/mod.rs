@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
-//!                       ├─ row       one row of a times one panel: limited by reading b
+//!                       ├─ row       one row of a times some panels: limited by reading b
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
 //!                       ├─ turn      transposition, while a matrix is packed             (turn.rs)
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
@@ -259,13 +259,20 @@ impl Isa {
         );
     }
 
-    /// `out = sum over p of a[p] * b[p]`.
-    pub(crate) fn row(self, a: &[f32], b: &[PanelStep], out: &mut PanelStep) {
+    /// `out[i] = sum over p of a[p] * step p of panel i`. `b` has as many panels as `out`, one after another.
+    ///
+    /// # Panics
+    /// If `b` has another number of steps.
+    pub(crate) fn row(self, a: &[f32], b: &[PanelStep], out: &mut [PanelStep]) {
+        assert_eq!(b.len(), a.len() * out.len(), "steps of {} panels", out.len());
+        if a.is_empty() {
+            return out.fill([0.0; PANEL]);
+        }
         dispatch!(
             self,
-            *out = tile::row::<FUSED>(a, b),
-            *out = tile::row_avx2(a, b),
-            *out = tile::row_avx512(a, b)
+            tile::rows::<FUSED>(a, b, out),
+            tile::rows_avx2(a, b, out),
+            tile::rows_avx512(a, b, out)
         );
     }
 

@@ -14,8 +14,9 @@
 //! remaining call in a tile costs a factor of ten. Accumulators are registers only if every index is a
 //! constant in the source, so the rows are written out.
 //!
-//! `row` is for a single row, where every element of `b` is used once: four independent accumulators hide the
-//! latency of the additions.
+//! `row` is for a single row, where every element of `b` is used once: independent accumulators hide the latency
+//! of the additions. AVX-512 reads four panels at once, which is 20 % faster from the L2 cache than one after
+//! another.
 
 #![allow(clippy::needless_range_loop, reason = "see above: indices, not iterators")]
 
@@ -266,7 +267,7 @@ x86_tile!(
 );
 
 #[inline(always)]
-pub(super) fn row<const FMA: bool>(a: &[f32], b: &[PanelStep]) -> PanelStep {
+fn row<const FMA: bool>(a: &[f32], b: &[PanelStep]) -> PanelStep {
     const STRANDS: usize = 4;
     let steps = a.len().min(b.len());
     let (a, b) = (&a[..steps], &b[..steps]);
@@ -291,14 +292,73 @@ pub(super) fn row<const FMA: bool>(a: &[f32], b: &[PanelStep]) -> PanelStep {
     total
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn row_avx2(a: &[f32], b: &[PanelStep]) -> PanelStep {
-    row::<true>(a, b)
+/// See [`super::Isa::row`].
+#[inline(always)]
+pub(super) fn rows<const FMA: bool>(a: &[f32], b: &[PanelStep], out: &mut [PanelStep]) {
+    for (out, b) in out.iter_mut().zip(b.chunks_exact(a.len().max(1))) {
+        *out = row::<FMA>(a, b);
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn rows_avx2(a: &[f32], b: &[PanelStep], out: &mut [PanelStep]) {
+    rows::<true>(a, b, out);
+}
+
+/// See [`super::Isa::row`].
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-pub(super) fn row_avx512(a: &[f32], b: &[PanelStep]) -> PanelStep {
-    row::<true>(a, b)
+pub(super) fn rows_avx512(a: &[f32], b: &[PanelStep], out: &mut [PanelStep]) {
+    let (fours, rest) = out.as_chunks_mut::<4>();
+    let (b_fours, b_rest) = b.split_at(fours.len() * 4 * a.len());
+    for (out, b) in fours.iter_mut().zip(b_fours.chunks_exact((4 * a.len()).max(1))) {
+        some_panels_avx512(a, b, out);
+    }
+    for (out, b) in rest.iter_mut().zip(b_rest.chunks_exact(a.len().max(1))) {
+        some_panels_avx512(a, b, std::array::from_mut(out));
+    }
+}
+
+/// The prefetch distance of a panel for a single row, in steps.
+#[cfg(target_arch = "x86_64")]
+const ROW_AHEAD: usize = 4;
+
+/// `P` panels at once. The order of the sums is the same for every `P`.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+fn some_panels_avx512<const P: usize>(a: &[f32], b: &[PanelStep], out: &mut [PanelStep; P]) {
+    const STRANDS: usize = 2;
+    let k = a.len();
+    let panels: [&[PanelStep]; P] = std::array::from_fn(|i| &b[i * k..][..k]);
+    let mut sums = [[[_mm512_setzero_ps(); 2]; P]; STRANDS];
+    let whole = k / STRANDS * STRANDS;
+    for from in (0..whole).step_by(STRANDS) {
+        for strand in 0..STRANDS {
+            let a = _mm512_set1_ps(a[from + strand]);
+            for i in 0..P {
+                let step = panels[i][from + strand].as_chunks().0;
+                for half in 0..2 {
+                    ask_for(step[half].as_ptr().wrapping_add(ROW_AHEAD * PANEL));
+                    sums[strand][i][half] = _mm512_fmadd_ps(a, load16(&step[half]), sums[strand][i][half]);
+                }
+            }
+        }
+    }
+    for p in whole..k {
+        let a = _mm512_set1_ps(a[p]);
+        for i in 0..P {
+            let step = panels[i][p].as_chunks().0;
+            for half in 0..2 {
+                sums[0][i][half] = _mm512_fmadd_ps(a, load16(&step[half]), sums[0][i][half]);
+            }
+        }
+    }
+    for i in 0..P {
+        let out = out[i].as_chunks_mut().0;
+        for half in 0..2 {
+            store16(&mut out[half], _mm512_add_ps(sums[0][i][half], sums[1][i][half]));
+        }
+    }
 }

@@ -6,13 +6,20 @@
 //!
 //! A node may have several parents. [`Trees::new`] refuses cycles, so each walk ends at a leaf. Nodes that
 //! are unreachable from a root are ignored.
+//!
+//! The way through a tree is a chain of loads and comparisons, each of which waits for the one before. So a row
+//! of features walks [`AT_ONCE`] trees at once, in steps without branches: a leaf is its own child, and the walk
+//! ends with a step in which no tree changes its node. Leaf weights are added in the order of the trees.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 
 use super::super::fast::{self, Cx};
 use super::{WideFloat, with_float};
 use crate::error::invalid;
-use crate::scratch::{filled, no_room, push, with_room};
+use crate::scratch::{collected, filled, no_room, push, with_room};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The lists of an ensemble, named as in ONNX.
@@ -44,28 +51,58 @@ pub enum Aggregate {
     Max,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Test {
-    LessEqual,
-    Less,
-    GreaterEqual,
-    Greater,
-    Equal,
-    NotEqual,
+/// The number of trees that are walked at once.
+const AT_ONCE: usize = 8;
+
+/// The time for a tree, in additions of vectors.
+const COST: usize = 64;
+
+/// The outcomes of a comparison of a feature with a node's value for which the node's test is true, as bits:
+/// less, equal, greater, and not a number.
+type Outcomes = u8;
+
+/// The outcome for a feature that is not a number.
+const NAN: u32 = 3;
+
+/// The outcomes of which each is true: those of a leaf, whose children are the leaf itself.
+const ANY: Outcomes = 0b1111;
+
+/// The bits of [`TreeNode::feature`] that hold the feature; the outcomes are above them.
+const FEATURE_BITS: u32 = 28;
+
+/// A node whose value has the type `V`: f32 if no value loses digits.
+#[derive(Clone, Copy, Debug)]
+struct TreeNode<V> {
+    value: V,
+    /// The number of the tested feature, and above its [`FEATURE_BITS`] the outcomes.
+    feature: u32,
+    /// The first child is for a true test, the second for a false one.
+    children: [u32; 2],
 }
 
-#[derive(Clone, Copy, Debug)]
-enum TreeNode {
-    /// The first child is for a true test, the second for a false one; `missing` is the result for a NaN.
-    Branch { feature: u32, test: Test, missing: bool, value: f64, children: [u32; 2] },
-    /// The range of the leaf's weights.
-    Leaf { first: u32, end: u32 },
+impl<V: WideFloat> TreeNode<V> {
+    /// The next node for a row of features.
+    #[inline(always)]
+    fn next<T: WideFloat>(&self, row: &[T]) -> u32 {
+        let (x, value) = (row[(self.feature & ((1 << FEATURE_BITS) - 1)) as usize].wide(), self.value.wide());
+        let outcome = u32::from(x >= value) + u32::from(x > value) + NAN * u32::from(x.is_nan());
+        let holds = (self.feature >> (FEATURE_BITS + outcome)) & 1;
+        self.children[1 - holds as usize]
+    }
+}
+
+#[derive(Clone, Debug)]
+enum TreeNodes {
+    Narrow(Vec<TreeNode<f32>>),
+    Wide(Vec<TreeNode<f64>>),
 }
 
 /// A checked ensemble of trees.
 #[derive(Clone, Debug)]
 pub struct Trees {
-    nodes: Vec<TreeNode>,
+    nodes: TreeNodes,
+    /// The range of the weights of each node; empty for inner nodes.
+    leaves: Vec<[u32; 2]>,
     roots: Vec<u32>,
     /// Targets and weights, leaf by leaf.
     weights: Vec<(u32, f32)>,
@@ -77,14 +114,15 @@ pub struct Trees {
     base: Vec<f32>,
 }
 
-fn test_of(op: &'static str, mode: &str) -> Result<Option<Test>, TensorError> {
+/// The outcomes for which a node's test is true; `None` for a leaf.
+fn outcomes_of(op: &'static str, mode: &str) -> Result<Option<Outcomes>, TensorError> {
     Ok(Some(match mode {
-        "BRANCH_LEQ" => Test::LessEqual,
-        "BRANCH_LT" => Test::Less,
-        "BRANCH_GTE" => Test::GreaterEqual,
-        "BRANCH_GT" => Test::Greater,
-        "BRANCH_EQ" => Test::Equal,
-        "BRANCH_NEQ" => Test::NotEqual,
+        "BRANCH_LEQ" => 0b011,
+        "BRANCH_LT" => 0b001,
+        "BRANCH_GTE" => 0b110,
+        "BRANCH_GT" => 0b100,
+        "BRANCH_EQ" => 0b010,
+        "BRANCH_NEQ" => 0b101,
         "LEAF" => return Ok(None),
         _ => {
             let mode: String = mode.chars().take(32).collect();
@@ -123,7 +161,8 @@ impl Trees {
             return invalid(op, format!("lists of {lengths:?} for {n} nodes"));
         }
         let mut trees = Trees {
-            nodes: with_room(n)?,
+            nodes: TreeNodes::Wide(Vec::new()),
+            leaves: Vec::new(),
             roots: Vec::new(),
             weights: Vec::new(),
             n_targets,
@@ -135,12 +174,24 @@ impl Trees {
             return invalid(op, format!("{} base values for {n_targets} targets", trees.base.len()));
         }
         let places = trees.places(op, lists)?;
-        let leaves = trees.leaves(op, lists, &places)?;
-        for (i, leaf) in leaves.into_iter().enumerate() {
-            let node = trees.node(op, lists, i, leaf, &places)?;
-            trees.nodes.push(node);
+        trees.leaves = trees.leaves(op, lists, &places)?;
+        let mut nodes = with_room(n)?;
+        for i in 0..n {
+            nodes.push(trees.node(op, lists, i, &places)?);
         }
-        trees.expect_no_cycle(op)?;
+        trees.expect_no_cycle(op, &nodes)?;
+        let is_narrow =
+            nodes.iter().all(|node| f64::from(node.value as f32) == node.value || node.value.is_nan());
+        trees.nodes = if is_narrow {
+            let narrow = |&TreeNode { value, feature, children }: &TreeNode<f64>| TreeNode {
+                value: value as f32,
+                feature,
+                children,
+            };
+            TreeNodes::Narrow(collected(nodes.iter().map(narrow))?)
+        } else {
+            TreeNodes::Wide(nodes)
+        };
         Ok(trees)
     }
 
@@ -191,8 +242,7 @@ impl Trees {
         }
         // A stable sort: the weights of a leaf keep their order.
         by_node.sort_by_key(|&(node, ..)| node);
-        self.weights =
-            crate::scratch::collected(by_node.iter().map(|&(_, target, weight)| (target, weight)))?;
+        self.weights = collected(by_node.iter().map(|&(_, target, weight)| (target, weight)))?;
         let mut leaves = filled(lists.nodes_treeids.len(), [0, 0])?;
         for (at, &(node, ..)) in (0u32..).zip(&by_node) {
             let leaf = &mut leaves[node as usize];
@@ -206,47 +256,56 @@ impl Trees {
         op: &'static str,
         lists: &TreeLists,
         i: usize,
-        [first, end]: [u32; 2],
         places: &NodePlaces,
-    ) -> Result<TreeNode, TensorError> {
-        let Some(test) = test_of(op, &lists.nodes_modes[i])? else {
-            return Ok(TreeNode::Leaf { first, end });
+    ) -> Result<TreeNode<f64>, TensorError> {
+        let Some(outcomes) = outcomes_of(op, &lists.nodes_modes[i])? else {
+            // Fits: `new` has checked the number of nodes.
+            let (feature, itself) = (u32::from(ANY) << FEATURE_BITS, i as u32);
+            return Ok(TreeNode { value: 0.0, feature, children: [itself; 2] });
         };
+        // A weight of an inner node has no effect.
+        self.leaves[i] = [0, 0];
         let (tree, number) = (lists.nodes_treeids[i], lists.nodes_nodeids[i]);
         let child = |child: i64| match places.get(&(tree, child)) {
             Some(&place) => Ok(place),
             None => invalid(op, format!("the child {child} of node {number} of tree {tree} does not exist")),
         };
         let children = [child(lists.nodes_truenodeids[i])?, child(lists.nodes_falsenodeids[i])?];
-        let Ok(feature) = u32::try_from(lists.nodes_featureids[i]) else {
+        let feature =
+            u32::try_from(lists.nodes_featureids[i]).ok().filter(|feature| feature >> FEATURE_BITS == 0);
+        let Some(feature) = feature else {
             let problem = format!("node {number} of tree {tree} tests feature {}", lists.nodes_featureids[i]);
             return invalid(op, problem);
         };
         self.n_features = self.n_features.max(feature as usize + 1);
         let missing = lists.nodes_missing_value_tracks_true.get(i).is_some_and(|&tracks| tracks != 0);
-        Ok(TreeNode::Branch { feature, test, missing, value: lists.nodes_values[i], children })
+        let value = lists.nodes_values[i];
+        // A comparison with NaN has the outcome `less`, which is true for `BRANCH_NEQ` only.
+        let outcomes = if value.is_nan() { outcomes & (outcomes >> 2) } else { outcomes };
+        let outcomes = u32::from(outcomes) | (u32::from(missing) << NAN);
+        Ok(TreeNode { value, feature: feature | (outcomes << FEATURE_BITS), children })
     }
 
     /// Walks the trees depth first. An edge to an open node closes a cycle.
-    fn expect_no_cycle(&self, op: &'static str) -> Result<(), TensorError> {
+    fn expect_no_cycle(&self, op: &'static str, nodes: &[TreeNode<f64>]) -> Result<(), TensorError> {
         #[derive(Clone, Copy, PartialEq)]
         enum Visit {
             New,
             Open,
             Done,
         }
-        let mut states = filled(self.nodes.len(), Visit::New)?;
+        let mut states = filled(nodes.len(), Visit::New)?;
         let mut open: Vec<u32> = Vec::new();
         for &root in &self.roots {
             push(&mut open, root)?;
             while let Some(&node) = open.last() {
-                let state = &mut states[node as usize];
-                let (TreeNode::Branch { children, .. }, Visit::New) = (self.nodes[node as usize], *state)
-                else {
+                let (state, children) = (&mut states[node as usize], nodes[node as usize].children);
+                let is_leaf = nodes[node as usize].feature >> FEATURE_BITS == u32::from(ANY);
+                if is_leaf || *state != Visit::New {
                     *state = Visit::Done;
                     open.pop();
                     continue;
-                };
+                }
                 *state = Visit::Open;
                 for child in children {
                     match states[child as usize] {
@@ -262,41 +321,42 @@ impl Trees {
         Ok(())
     }
 
-    /// The weights of the leaf that a row of features leads to.
-    fn leaf<T: WideFloat>(&self, root: u32, row: &[T]) -> &[(u32, f32)] {
-        let mut at = root;
-        loop {
-            match self.nodes[at as usize] {
-                TreeNode::Leaf { first, end } => return &self.weights[first as usize..end as usize],
-                TreeNode::Branch { feature, test, missing, value, children } => {
-                    let x = row[feature as usize].wide();
-                    let holds = match test {
-                        _ if x.is_nan() => missing,
-                        Test::LessEqual => x <= value,
-                        Test::Less => x < value,
-                        Test::GreaterEqual => x >= value,
-                        Test::Greater => x > value,
-                        Test::Equal => x == value,
-                        Test::NotEqual => x != value,
-                    };
-                    at = children[usize::from(!holds)];
-                }
-            }
+    fn evaluate<T: WideFloat>(&self, row: &[T], out: &mut [f32]) {
+        match &self.nodes {
+            TreeNodes::Narrow(nodes) => self.aggregate(nodes, row, out),
+            TreeNodes::Wide(nodes) => self.aggregate(nodes, row, out),
         }
     }
 
-    fn evaluate<T: WideFloat>(&self, row: &[T], out: &mut [f32]) {
+    fn aggregate<V: WideFloat, T: WideFloat>(&self, nodes: &[TreeNode<V>], row: &[T], out: &mut [f32]) {
         // For minimum and maximum, NaN marks a target without a weight.
         let is_sum = matches!(self.aggregate, Aggregate::Sum | Aggregate::Average);
         out.fill(if is_sum { 0.0 } else { f32::NAN });
-        for &root in &self.roots {
-            for &(target, weight) in self.leaf(root, row) {
-                let out = &mut out[target as usize];
-                *out = match self.aggregate {
-                    Aggregate::Sum | Aggregate::Average => *out + weight,
-                    Aggregate::Min => out.min(weight),
-                    Aggregate::Max => out.max(weight),
-                };
+        for roots in self.roots.chunks(AT_ONCE) {
+            let mut at = [roots[0]; AT_ONCE];
+            at[..roots.len()].copy_from_slice(roots);
+            // Without features all nodes are leaves.
+            while !row.is_empty() {
+                let mut changed = 0;
+                for at in &mut at {
+                    let next = nodes[*at as usize].next(row);
+                    changed |= next ^ *at;
+                    *at = next;
+                }
+                if changed == 0 {
+                    break;
+                }
+            }
+            for &leaf in &at[..roots.len()] {
+                let [first, end] = self.leaves[leaf as usize];
+                for &(target, weight) in &self.weights[first as usize..end as usize] {
+                    let out = &mut out[target as usize];
+                    *out = match self.aggregate {
+                        Aggregate::Sum | Aggregate::Average => *out + weight,
+                        Aggregate::Min => out.min(weight),
+                        Aggregate::Max => out.max(weight),
+                    };
+                }
             }
         }
         for (i, out) in out.iter_mut().enumerate() {
@@ -332,7 +392,7 @@ impl Trees {
         };
         let out = HostTensor::allocate(DType::F32, Shape::new(&[n, self.n_targets])?, cx.allocator)?;
         if out.num_elements() > 0 {
-            let cost = self.roots.len().saturating_mul(64).div_ceil(self.n_targets);
+            let cost = self.roots.len().saturating_mul(COST).div_ceil(self.n_targets);
             with_float!(wide, T => {
                 let (x, mut out) = (wide.read::<T>()?, out.write::<f32>()?);
                 let x: &[T] = &x;
