@@ -3,5 +3,6 @@
 
 mod compare;
 mod devices;
+mod gradients;
 mod models;
 mod random;

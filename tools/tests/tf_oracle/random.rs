@@ -45,7 +45,7 @@ fn native(level: u8) -> String {
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
 
 /// The runtimes, by work queue.
-static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
+pub(crate) static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
     let queues = ["s", "mstd:2", "seeded:1", "seeded:2"];
     queues.map(|queue| (queue, Runtime::builder().work_queue(queue).build().expect("a work queue"))).into()
 });
@@ -60,12 +60,16 @@ impl Output for Lines {
     }
 }
 
+/// The number that an environment variable holds.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 #[test]
 fn random_programs() {
-    let cases = std::env::var("BEFROST_TF_ORACLE_CASES").ok().and_then(|text| text.parse().ok());
-    let first = std::env::var("BEFROST_TF_ORACLE_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let cases = number("BEFROST_TF_ORACLE_CASES").unwrap_or(CASES);
+    let first = number("BEFROST_TF_ORACLE_FIRST").unwrap_or(1);
     let (mut n_errors, mut n_whole, mut failures) = (0, 0, Vec::new());
-    let cases = cases.unwrap_or(CASES);
     for seed in first..first + cases {
         match check(seed, STEPS) {
             Ok(has_error) => *(if has_error { &mut n_errors } else { &mut n_whole }) += 1,
@@ -94,10 +98,14 @@ pub(crate) fn parsed(text: &str) -> Result<Verified, String> {
     verify(module).map_err(|wrong| format!("the program: {}", said(&wrong)))
 }
 
-fn compiled(text: &str, pipeline: &str) -> Result<Vec<u8>, String> {
-    let module = parsed(text)?;
+pub(crate) fn passed(module: Verified, pipeline: &str) -> Result<Verified, String> {
     let mut passes = PassManager::parse(pipeline).map_err(|error| format!("{error:?}"))?;
     let (module, _) = passes.run(module).map_err(|wrong| format!("passes: {}", said(&wrong)))?;
+    Ok(module)
+}
+
+pub(crate) fn compiled(text: &str, pipeline: &str) -> Result<Vec<u8>, String> {
+    let module = passed(parsed(text)?, pipeline)?;
     let bytes = emit(&module, &EmitOptions::default()).map_err(|wrong| format!("emit: {}", said(&wrong)))?;
     Ok(bytes)
 }
@@ -138,7 +146,7 @@ impl Executor {
         Ok(all)
     }
 
-    fn call(&self, program: &Program) -> Result<(Vec<Datum>, Vec<String>), String> {
+    pub(crate) fn call(&self, program: &Program) -> Result<(Vec<Datum>, Vec<String>), String> {
         let function = self.program.function("main").map_err(|error| error.to_string())?;
         let arguments = program.arguments.iter().map(|tensor| tensor.clone().into());
         let results = function.call_with(arguments, &self.options).map_err(|error| error.to_string())?;

@@ -7,6 +7,7 @@
 //! loom               the loom tests of our concurrent code, which try every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
 //! random-devices [FROM N]  random programs on random devices, as one function and in parts
+//! random-gradients [FROM N]  gradients of random programs, at every level and recomputed
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must make a test fail
 //! ```
@@ -38,10 +39,12 @@ fn main() -> ExitCode {
         ["mutate-validate"] => mutate::run(&root(), &target()),
         ["random-devices"] => random_devices("1", "10000"),
         ["random-devices", first, n] => random_devices(first, n),
+        ["random-gradients"] => random_gradients("1", "5000"),
+        ["random-gradients", first, n] => random_gradients(first, n),
         ["refuse-memory"] => refuse_memory(),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|refuse-memory"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory"
             );
             return ExitCode::from(2);
         }
@@ -65,6 +68,12 @@ fn model(words: &[&str]) -> Result<(), String> {
 fn random_devices(first: &str, n: &str) -> Result<(), String> {
     let set = [("BEFROST_DEVICE_FIRST", first), ("BEFROST_DEVICE_CASES", n)];
     test("tf_oracle", "random_devices", &set, "a program has other results on devices")
+}
+
+/// Runs the test of gradients of random programs with `n` of them, from `first` on.
+fn random_gradients(first: &str, n: &str) -> Result<(), String> {
+    let set = [("BEFROST_GRADIENT_FIRST", first), ("BEFROST_GRADIENT_CASES", n)];
+    test("tf_oracle", "random_gradients", &set, "a gradient differs between ways to compute it")
 }
 
 /// Runs the test of refused requests for memory with all requests instead of a sample.

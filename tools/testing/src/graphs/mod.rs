@@ -25,6 +25,10 @@ pub enum GraphMode {
     Integers,
     /// Images in both layouts.
     Images,
+    /// Floats, and only operators that have a derivative everywhere.
+    Smooth,
+    /// [`GraphMode::Smooth`] with even dimensions unknown.
+    SmoothPartial,
     /// Floats with infinities and NaN, and only ops whose rewrites preserve these.
     Specials,
 }
@@ -70,7 +74,10 @@ const UNARY: &[&str] = &[
     "Neg",
 ];
 const SAFE_UNARY: &[&str] = &["Neg", "Abs", "Relu", "Identity", "Square", "Neg", "Relu6"];
+const SMOOTH_UNARY: &[&str] =
+    &["Neg", "Tanh", "Sigmoid", "Square", "Softplus", "Erf", "Sin", "Identity", "Neg", "Tanh"];
 const INT_UNARY: &[&str] = &["Neg", "Abs", "Square", "Identity", "Neg"];
+const SMOOTH_BINARY: &[&str] = &["AddV2", "Sub", "Mul", "SquaredDifference", "AddV2", "Mul"];
 const BINARY: &[&str] = &["AddV2", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "AddV2", "Mul"];
 
 impl Graph {
@@ -131,6 +138,7 @@ impl Graph {
                  %z = \"tf.AddV2\"(%y, %x) : ({any}, {any}) -> {any}\n  return %z : {any}\n}}\n"
             )
         };
+        let (folded, joined) = if self.is_smooth() { ("Tanh", "Mul") } else { ("Abs", "Maximum") };
         let count = "%n: tensor<i32>";
         let one = "  %one = \"tf.Const\"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>\n";
         let both = "(tensor<i32>, tensor<i32>)";
@@ -140,10 +148,10 @@ impl Graph {
              func.func private @step({count}, %x: {any}) -> (tensor<i32>, {any}) {{\n{one}  \
              %m = \"tf.AddV2\"(%n, %one) : {both} -> tensor<i32>\n  \
              %y = \"tf.PartitionedCall\"(%x) {{f = @negated}} : ({any}) -> {any}\n  \
-             %z = \"tf.Maximum\"(%y, %x) : ({any}, {any}) -> {any}\n  \
+             %z = \"tf.{joined}\"(%y, %x) : ({any}, {any}) -> {any}\n  \
              return %m, %z : tensor<i32>, {any}\n}}\n",
             function("negated", "Neg"),
-            function("folded", "Abs"),
+            function("folded", folded),
         )
     }
 
@@ -177,6 +185,10 @@ impl Graph {
         GraphValue { name: shaped, ..x.clone() }
     }
 
+    fn is_smooth(&self) -> bool {
+        matches!(self.mode, GraphMode::Smooth | GraphMode::SmoothPartial)
+    }
+
     fn element(&self) -> &'static str {
         if self.mode == GraphMode::Integers { "i32" } else { "f32" }
     }
@@ -186,7 +198,7 @@ impl Graph {
             return format!("tensor<*x{element}>");
         }
         let dim = |dim: &usize| match self.mode {
-            GraphMode::Partial if dim.is_multiple_of(2) => "?x".to_owned(),
+            GraphMode::Partial | GraphMode::SmoothPartial if dim.is_multiple_of(2) => "?x".to_owned(),
             _ => format!("{dim}x"),
         };
         format!("tensor<{}{element}>", dims.iter().map(dim).collect::<String>())
@@ -327,10 +339,7 @@ impl Graph {
             return;
         }
         // A frequent `Tanh` keeps products from growing beyond the range of floats.
-        let grows = matches!(
-            self.mode,
-            GraphMode::Floats | GraphMode::Dynamic | GraphMode::Partial | GraphMode::Images
-        );
+        let grows = !matches!(self.mode, GraphMode::Integers | GraphMode::Specials);
         let y = if grows && self.chance(25) { self.op("Tanh", &[&y], "", &y.dims.clone()) } else { y };
         self.values.push(y);
     }
@@ -342,6 +351,7 @@ impl Graph {
             0..3 => {
                 let table = match self.mode {
                     GraphMode::Integers => INT_UNARY,
+                    _ if self.is_smooth() => SMOOTH_UNARY,
                     GraphMode::Specials => SAFE_UNARY,
                     _ => UNARY,
                 };
@@ -380,7 +390,8 @@ impl Graph {
     }
 
     fn binary(&mut self, x: &GraphValue) -> GraphValue {
-        let (y, op) = (self.partner(x), self.dice.pick(BINARY));
+        let table = if self.is_smooth() { SMOOTH_BINARY } else { BINARY };
+        let (y, op) = (self.partner(x), self.dice.pick(table));
         if self.mode == GraphMode::Specials {
             let op = self.dice.pick(&["Maximum", "Minimum", "AddV2"]);
             return self.op(op, &[x, &y], "", &x.dims.clone());
@@ -404,6 +415,7 @@ impl Graph {
             GraphMode::Integers => &["AddV2", "Sub", "Mul", "Maximum"],
             // No `Mul`: TensorFlow's own optimizer drops x * 0.
             GraphMode::Specials => &["AddV2", "Sub", "Maximum"],
+            _ if self.is_smooth() && choice == 0 => &["AddV2", "Sub", "Mul"],
             _ if choice == 0 => &["AddV2", "Sub", "Mul", "Maximum"],
             _ => &["AddV2", "Sub", "Mul", "RealDiv", "AddV2", "Mul"],
         };
@@ -433,6 +445,8 @@ impl Graph {
             .collect();
         let ops: &[&str] = if self.mode == GraphMode::Integers {
             &["Sum", "Max", "Min"]
+        } else if self.is_smooth() {
+            &["Sum", "Mean"]
         } else {
             &["Sum", "Mean", "Max", "Min"]
         };
@@ -499,7 +513,11 @@ impl Graph {
             );
         }
         let op = self.dice.pick(&["Neg", "Relu", "Abs"]);
-        let op = if self.mode == GraphMode::Integers { "Neg" } else { op };
+        let op = match self.mode {
+            GraphMode::Integers => "Neg",
+            _ if self.is_smooth() => "Tanh",
+            _ => op,
+        };
         let (a, b) = (self.op(op, &[x], "", &dims.clone()), self.op(op, &[x], "", &dims.clone()));
         dims[axis] *= 2;
         let at = self.ints(&[], &[axis as i64 - x.dims.len() as i64]);
@@ -582,7 +600,12 @@ impl Graph {
             Some(residual) => self.op("AddV2", &[&y, &residual], "", &[rows, 5]),
             None => y,
         };
-        let op = self.dice.pick(&["Relu", "Tanh", "Sigmoid", "Relu6", "Elu", "LeakyRelu", "Identity"]);
+        let ops: &[&str] = if self.is_smooth() {
+            &["Tanh", "Sigmoid", "Identity"]
+        } else {
+            &["Relu", "Tanh", "Sigmoid", "Relu6", "Elu", "LeakyRelu", "Identity"]
+        };
+        let op = self.dice.pick(ops);
         self.op(op, &[&y], "", &[rows, 5])
     }
 
@@ -657,6 +680,21 @@ impl Graph {
                 self.op("AddV2", &[x, &y], "", &x.dims.clone())
             }
         }
+    }
+
+    /// Rows along an axis, some of them several times.
+    fn gathered(&mut self, x: &GraphValue) -> GraphValue {
+        if x.dims.is_empty() {
+            return x.clone();
+        }
+        let axis = self.dice.below(x.dims.len());
+        let rows: Vec<i64> =
+            (0..1 + self.dice.below(4)).map(|_| self.dice.below(x.dims[axis]) as i64).collect();
+        let mut dims = x.dims.clone();
+        dims[axis] = rows.len();
+        let (rows, axis, element) =
+            (self.ints(&[rows.len()], &rows), self.ints(&[], &[axis as i64]), self.element());
+        self.op_of("GatherV2", &[(x, element), (&rows, "i32"), (&axis, "i32")], "", &dims)
     }
 
     fn norm(&mut self, x: &GraphValue, vectors: [&GraphValue; 4], format: &str) -> GraphValue {

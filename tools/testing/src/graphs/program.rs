@@ -26,6 +26,13 @@ const TRIPS: usize = 3;
 /// Maximum nesting depth of functions and regions.
 const DEPTH: usize = 3;
 
+/// Maximum number of steps of a nested body.
+const STEPS: usize = 5;
+
+/// The same of programs that are differentiated, each of whose bodies becomes several.
+const SMOOTH_DEPTH: usize = 2;
+const SMOOTH_STEPS: usize = 2;
+
 const RESOURCE: &str = "tensor<!tf_type.resource>";
 const VARIANT: &str = "tensor<!tf_type.variant>";
 const INT: &str = "tensor<i32>";
@@ -51,34 +58,42 @@ impl Program {
     /// If there is no memory for small tensors.
     pub fn random(mode: GraphMode, seed: u64, n: usize) -> Program {
         let mut module = Module::default();
-        let mut graph = Graph::random(mode, seed, 0);
-        let trips = graph.dice.below(TRIPS + 1);
-        let mut main = FunctionBody::new(graph, 0, trips);
+        let mut main = FunctionBody::main(mode, seed);
         main.named(&mut module);
         for _ in 0..n {
             main.step(&mut module);
         }
         main.read_some();
-        let graph = &main.graph;
-        let last: Vec<&GraphValue> =
-            graph.values.iter().rev().filter(|value| !value.is_const).take(4).collect();
-        let types: Vec<String> = last.iter().map(|x| graph.ty(&x.dims, graph.element())).collect();
-        let names: Vec<&str> = last.iter().map(|x| x.name.as_str()).collect();
-        let inputs =
-            graph.inputs.iter().map(|x| format!(", {}: {}", x.name, graph.ty(&x.dims, graph.element())));
-        let text = format!(
-            "{}{}func.func @main(%n: {INT}{}) -> ({types}) {{\n{}  return {} : {types}\n}}\n",
-            graph.functions(),
-            module.functions,
-            inputs.collect::<String>(),
-            graph.body,
-            names.join(", "),
-            types = types.join(", "),
-        );
-        let count = HostTensor::from_slice(Shape::scalar(), &[trips as i32], &Malloc::shared());
-        let count = count.expect("memory for a number");
-        let arguments = std::iter::once(count).chain(main.graph.arguments).collect();
-        Program { text, arguments }
+        let last: Vec<Typed> = main.last(4).iter().map(|x| main.typed(x)).collect();
+        main.program(&module, &last)
+    }
+
+    /// A program whose `@main` has `n` steps without state. Its results are `ys`, the last values, then the
+    /// gradients of the sum of their elements with respect to all arguments but the first. Returns the number
+    /// of ys too.
+    ///
+    /// # Panics
+    /// As [`Program::random`].
+    pub fn differentiated(seed: u64, n: usize) -> (Program, usize) {
+        let mut module = Module::default();
+        let mode = if seed.is_multiple_of(3) { GraphMode::SmoothPartial } else { GraphMode::Smooth };
+        let mut main = FunctionBody::main(mode, seed);
+        for _ in 0..n {
+            main.step(&mut module);
+        }
+        let typed = |values: &[GraphValue]| values.iter().map(|x| main.typed(x)).collect::<Vec<_>>();
+        let (ys, xs) = (typed(&main.last(2)), typed(&main.graph.inputs));
+        let attrs = format!("operandSegmentSizes = array<i32: {}, 0, {}, 0>", ys.len(), xs.len());
+        let (given, results) = ([&ys[..], &xs[..]].concat(), types(&xs));
+        main.graph.line(format_args!(
+            "  %dx:{} = \"tf._Gradients\"({}) <{{{attrs}, unconnected = \"zero\"}}> : ({}) -> ({results})\n",
+            xs.len(),
+            names(&given),
+            types(&given)
+        ));
+        let gradients = xs.iter().enumerate().map(|(i, (_, ty))| (format!("%dx#{i}"), ty.clone()));
+        let results: Vec<Typed> = ys.iter().cloned().chain(gradients).collect();
+        (main.program(&module, &results), ys.len())
     }
 }
 
@@ -149,6 +164,37 @@ impl FunctionBody {
     fn new(graph: Graph, depth: usize, trips: usize) -> FunctionBody {
         let scope = Scope { conditions: vec![("%n".to_owned(), INT)], ..Scope::default() };
         FunctionBody { graph, scope, depth, trips, has_effects: false }
+    }
+
+    /// The empty body of `@main`.
+    fn main(mode: GraphMode, seed: u64) -> FunctionBody {
+        let mut graph = Graph::random(mode, seed, 0);
+        let trips = graph.dice.below(TRIPS + 1);
+        FunctionBody::new(graph, 0, trips)
+    }
+
+    /// The last values.
+    fn last(&self, n: usize) -> Vec<GraphValue> {
+        self.graph.values.iter().rev().filter(|value| !value.is_const).take(n).cloned().collect()
+    }
+
+    /// The program whose `@main` this body is.
+    fn program(self, module: &Module, results: &[Typed]) -> Program {
+        let graph = self.graph;
+        let inputs =
+            graph.inputs.iter().map(|x| format!(", {}: {}", x.name, graph.ty(&x.dims, graph.element())));
+        let text = format!(
+            "{}{}func.func @main(%n: {INT}{}) -> ({types}) {{\n{}  return {} : {types}\n}}\n",
+            graph.functions(),
+            module.functions,
+            inputs.collect::<String>(),
+            graph.body,
+            names(results),
+            types = types(results),
+        );
+        let count = HostTensor::from_slice(Shape::scalar(), &[self.trips as i32], &Malloc::shared());
+        let count = count.expect("memory for a number");
+        Program { text, arguments: std::iter::once(count).chain(graph.arguments).collect() }
     }
 
     fn chance(&mut self, percent: usize) -> bool {
@@ -281,7 +327,19 @@ impl FunctionBody {
     }
 
     fn step(&mut self, module: &mut Module) {
-        let may_nest = self.depth < DEPTH;
+        let may_nest = self.depth < if self.graph.is_smooth() { SMOOTH_DEPTH } else { DEPTH };
+        if self.graph.is_smooth() {
+            return match self.below(26) {
+                0..2 if may_nest => self.call(module),
+                2..5 if may_nest => self.branch(module),
+                5..8 if may_nest => self.repeat(module),
+                8..10 if may_nest => self.branch_region(module),
+                10..12 if may_nest => self.repeat_region(module),
+                12..15 => self.list(),
+                15 => self.gathered(),
+                _ => self.graph.step(),
+            };
+        }
         match self.below(36) {
             0..3 if may_nest => self.call(module),
             3..6 if may_nest => self.branch(module),
@@ -300,9 +358,15 @@ impl FunctionBody {
         }
     }
 
+    fn gathered(&mut self) {
+        let x = self.graph.some();
+        let rows = self.graph.gathered(&x);
+        self.push(rows.name, &rows.dims);
+    }
+
     /// Some steps of a nested body.
     fn steps(&mut self, module: &mut Module) {
-        let n = 1 + self.below(5);
+        let n = 1 + self.below(if self.graph.is_smooth() { SMOOTH_STEPS } else { STEPS });
         for _ in 0..n {
             self.step(module);
         }
