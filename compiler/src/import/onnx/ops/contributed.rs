@@ -67,8 +67,8 @@ pub(super) fn fused_gemm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered 
     one(activated(g, n, y, &parameters))
 }
 
-/// `QLinearSigmoid`, `QLinearLeakyRelu`, `QLinearSoftmax`, and pooling: one operand with scale and zero point,
-/// then those of the result.
+/// `QLinearSigmoid`, `QLinearLeakyRelu`, `QLinearSoftmax`, and pooling: one operand with its scale and zero
+/// point, then those of the result.
 pub(super) fn qlinear_unary(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let q = n.input(0)?;
     let x = dequantized(g, q, n.input(1)?, n.optional(2))?;

@@ -18,7 +18,7 @@ pub(super) struct Windows {
     pub(super) dilations: Vec<i64>,
     /// The padding before and after.
     pub(super) pads: Vec<(i64, i64)>,
-    /// The padding is that of TensorFlow's `SAME` and follows from sizes that are not known; `pads` are zeros.
+    /// The padding is that of TensorFlow's `SAME`: it follows from sizes that are not known. `pads` are zeros.
     is_same: bool,
 }
 
@@ -76,8 +76,8 @@ impl Windows {
         self.kernel[i].saturating_sub(1).saturating_mul(self.dilations[i]).saturating_add(1)
     }
 
-    /// The padding that makes as many windows as pixels; with strides, as many as strides in the `size`, which
-    /// may be unknown (negative) otherwise.
+    /// The padding with which there is a window per stride. Only with a stride of 1 may `size` be unknown
+    /// (negative).
     fn same(&self, i: usize, size: i64, is_lower: bool) -> (i64, i64) {
         let total = if self.strides[i] == 1 {
             self.extent(i) - 1

@@ -20,8 +20,8 @@ pub(super) fn recurrent(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 }
 
 /// `DynamicQuantizeLSTM` of com.microsoft: an LSTM with weights of bytes, in the order (directions, inputs,
-/// gates). The weights are dequantized. ONNX Runtime also quantizes the inputs and the states of each step, so
-/// its results have a larger error.
+/// gates). The weights are dequantized. ONNX Runtime also quantizes the inputs and the states of each step,
+/// so its results have a larger error.
 pub(super) fn dynamic_quantize_lstm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let mut weights = [n.input(1)?, n.input(2)?];
     for (weights, quantum) in weights.iter_mut().zip([8, 10]) {

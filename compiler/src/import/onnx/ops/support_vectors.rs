@@ -124,7 +124,7 @@ pub(super) fn svm_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
     if per_class.len() != n_classes {
         return Err(format!("vectors of {} classes for {n_classes}", per_class.len()));
     }
-    let pairs = Pairs::new(n, per_class)?;
+    let pairs = ClassPairs::new(n, per_class)?;
     if rho.len() != pairs.all.len() {
         return Err(format!("{} numbers rho for {} pairs of classes", rho.len(), pairs.all.len()));
     }
@@ -170,14 +170,14 @@ fn best(g: &mut OnnxImporter<'_>, scores: ValueId) -> Result<ValueId, Why> {
 }
 
 /// The pairs of classes, and the ranges of their vectors.
-struct Pairs {
+struct ClassPairs {
     all: Vec<(usize, usize)>,
     ranges: Vec<std::ops::Range<usize>>,
     n_vectors: usize,
 }
 
-impl Pairs {
-    fn new(n: &OnnxNode<'_>, per_class: &[i64]) -> Result<Pairs, Why> {
+impl ClassPairs {
+    fn new(n: &OnnxNode<'_>, per_class: &[i64]) -> Result<ClassPairs, Why> {
         // There are no more vectors than numbers in them.
         let limit = n.floats("support_vectors").len();
         let (mut ranges, mut n_vectors) = (Vec::with_capacity(per_class.len()), 0);
@@ -191,7 +191,7 @@ impl Pairs {
         }
         let classes = 0..per_class.len();
         let all = classes.clone().flat_map(|i| (i + 1..classes.end).map(move |j| (i, j))).collect();
-        Ok(Pairs { all, ranges, n_vectors })
+        Ok(ClassPairs { all, ranges, n_vectors })
     }
 
     /// The weights of the vectors in the sum of each pair. The coefficients are those of class i against the

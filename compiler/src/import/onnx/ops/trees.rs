@@ -145,7 +145,7 @@ pub(super) fn tree_ensemble(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
     one(g.cast(linked, result))
 }
 
-/// The splits of nodes as f32; where a rounded one would send some rows to the other child, as the bits of f64.
+/// The splits of nodes as f32. Where a rounded one would send some rows to the other child, the bits of f64.
 fn splits(values: &[f64]) -> (Vec<f32>, Vec<i64>) {
     let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
     if values.iter().zip(&narrow).all(|(&wide, &value)| f64::from(value) == wide || wide.is_nan()) {
