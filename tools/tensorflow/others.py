@@ -71,6 +71,43 @@ def sparse():
     case.write()
 
 
+def ragged():
+    case = Case("op_ragged")
+    values = case.feed("values", normal(1, 7, 2), shape=[None, 2])
+    default = case.feed("default", np.array([9, 8], np.float32))
+    zero = case.feed("zero", np.float32(0))
+    splits = case.feed("splits", np.array([0, 2, 2, 5, 7], np.int64), shape=[None])
+    outer = case.feed("outer", np.array([0, 1, 1, 4], np.int64), shape=[None])
+    rowids = case.feed("rowids", np.array([0, 0, 2, 2, 2, 4, 4], np.int64), shape=[None])
+    n_rows = case.feed("n_rows", np.int64(6))
+    for name, partitions, types in [
+        ("splits", [splits], ["ROW_SPLITS"]),
+        ("nested", [outer, splits], ["ROW_SPLITS", "ROW_SPLITS"]),
+        ("rowids", [n_rows, rowids], ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]),
+    ]:
+        rank = 2 + sum(of != "FIRST_DIM_SIZE" for of in types)
+        shapes = {"whole": [-1] * rank, "cut": [2] + [1] * (rank - 2) + [2], "padded": [8] + [5] * (rank - 2) + [-1]}
+        for kind, shape in {**shapes, "none": -1}.items():
+            case.fetch(f"tensor_{name}_{kind}", raw.RaggedTensorToTensor(
+                shape=np.array(shape, np.int64), values=values, default_value=default if kind == "whole" else zero,
+                row_partition_tensors=partitions, row_partition_types=types))
+    for dtype in [np.int32, np.int64]:
+        word = np.dtype(dtype).name
+        numbers = case.feed(f"numbers_{word}", np.array([3, 1, 1, 4, 9, 0, 0], dtype), shape=[None])
+        size = case.feed(f"size_{word}", dtype(5))
+        for kind, weights in {"counts": np.zeros(0, np.float32), "sums": normal(3, 7)}.items():
+            case.fetch(f"bins_{word}_{kind}", raw.RaggedBincount(
+                splits=splits, values=numbers, size=size, weights=weights, binary_output=False))
+        case.fetch(f"bins_{word}_binary", raw.RaggedBincount(
+            splits=splits, values=numbers, size=size, weights=np.zeros(0, np.float32), binary_output=True))
+    for dtype in [np.float32, np.float64, np.int32, np.int64]:
+        x = case.feed(f"x_{np.dtype(dtype).name}", np.array([[-5, 0, 1], [2, 3, 100]], dtype), shape=[None, 3])
+        case.fetch(f"buckets_{np.dtype(dtype).name}", raw.Bucketize(input=x, boundaries=[0, 2, 2.5, 50]))
+    ends = case.feed("ends", np.array([np.nan, np.inf, -np.inf, 2.5, -0.0], np.float32))
+    case.fetch("buckets_ends", raw.Bucketize(input=ends, boundaries=[0, 2.5]))
+    case.write()
+
+
 def flat(results):
     splits, values = results
     return [*splits, values]
@@ -79,3 +116,4 @@ def flat(results):
 if __name__ == "__main__":
     quantize()
     sparse()
+    ragged()

@@ -158,7 +158,10 @@ impl<'g> GraphBody<'g> {
 
     /// The sources of the inputs of a node.
     pub(super) fn inputs(&self, node: usize) -> Result<Vec<Reference<'g>>, Refusal> {
-        let inputs = self.nodes[node].input.iter();
+        // The arguments of a function are there before its nodes run: a control edge from one says nothing.
+        let is_idle =
+            |input: &&String| input.strip_prefix('^').is_some_and(|name| self.args.contains_key(name));
+        let inputs = self.nodes[node].input.iter().filter(|input| !is_idle(input));
         inputs.map(|input| self.reference(input).map_err(|why| self.wrong(node, &why))).collect()
     }
 

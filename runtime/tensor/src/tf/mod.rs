@@ -57,6 +57,7 @@ mod philox;
 mod pool;
 mod product;
 mod quantize;
+mod ragged;
 mod random;
 mod real;
 mod reduce;
@@ -150,6 +151,7 @@ pub use onnx::{
 };
 pub use philox::Philox;
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
+pub use ragged::{RowPartition, bucketize, ragged_bincount, ragged_to_tensor};
 pub use random::{Distribution, Generator, multinomial, random, random_shuffle};
 pub use reference::*;
 pub use resize::{Interpolation, ResizeAttrs, resize, resize_grad, resize_nearest, resize_nearest_grad};

@@ -140,7 +140,7 @@ pub fn sparse_dense_matmul(
 }
 
 /// The row splits of a ragged tensor, which ascend from 0.
-fn splits_of(op: &'static str, splits: &HostTensor) -> Result<Vec<usize>, TensorError> {
+pub(super) fn splits_of(op: &'static str, splits: &HostTensor) -> Result<Vec<usize>, TensorError> {
     let found = indices_of(op, splits)?;
     let refused = |at: &i64| invalid(op, format!("a row split is {at}"));
     let ends = try_collected(found.iter().map(|at| usize::try_from(*at).or_else(|_| refused(at))));

@@ -235,6 +235,14 @@ pub(in crate::tf::op) fn bincount(attrs: &Attributes<'_>) -> Made {
     })
 }
 
+pub(in crate::tf::op) fn bucketize(attrs: &Attributes<'_>) -> Made {
+    let boundaries = attrs.floats("boundaries")?;
+    if !boundaries.is_sorted() {
+        return invalid(attrs.op(), "the boundaries do not ascend".to_owned());
+    }
+    of(attrs, move |[x], m| tf::bucketize(x, &boundaries, m))
+}
+
 pub(in crate::tf::op) fn sorted_bounds(attrs: &Attributes<'_>) -> Made {
     let (upper, to) = (attrs.op() == "UpperBound", attrs.dtype("out_type")?);
     of(attrs, move |[sorted, values], m| search_sorted(upper, sorted, values, to, m))

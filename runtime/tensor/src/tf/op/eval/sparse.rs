@@ -1,10 +1,10 @@
 //! Sparse and ragged operands.
 
-use super::{ints_in, of, of_many, shape_in};
+use super::{count_in, ints_in, of, of_many, shape_in};
 use crate::error::invalid;
-use crate::tf;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
+use crate::tf::{self, RowPartition};
 
 pub(in crate::tf::op) fn sparse_to_dense(attrs: &Attributes<'_>) -> Made {
     let (op, is_checked) = (attrs.op(), attrs.bool("validate_indices")?);
@@ -33,5 +33,36 @@ pub(in crate::tf::op) fn ragged_gather(attrs: &Attributes<'_>) -> Made {
                 invalid(op, format!("OUTPUT_RAGGED_RANK is {n_results}, expected {}", results.len() - 1))
             }
         }
+    })
+}
+
+pub(in crate::tf::op) fn ragged_bincount(attrs: &Attributes<'_>) -> Made {
+    let (op, is_binary) = (attrs.op(), attrs.bool("binary_output")?);
+    of(attrs, move |[splits, values, size, weights], m| {
+        tf::ragged_bincount(splits, values, count_in(op, "size", size)?, weights, is_binary, m)
+    })
+}
+
+pub(in crate::tf::op) fn ragged_to_tensor(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let form = |name: &String| match name.as_str() {
+        "FIRST_DIM_SIZE" => Ok(RowPartition::FirstDimSize),
+        "VALUE_ROWIDS" => Ok(RowPartition::ValueRowids),
+        "ROW_LENGTHS" => Ok(RowPartition::RowLengths),
+        "ROW_SPLITS" => Ok(RowPartition::RowSplits),
+        other => invalid(op, format!("there is no partition of rows {other:?}")),
+    };
+    let forms = attrs.strings("row_partition_types")?.iter().map(form).collect::<Result<Vec<_>, _>>()?;
+    of_many(attrs, 3, move |operands, m| {
+        let [shape, values, default, partitions @ ..] = operands else {
+            return invalid(op, format!("{} operands, expected 4 or more", operands.len()));
+        };
+        if partitions.len() != forms.len() {
+            return invalid(op, format!("{} partitions of {} types", partitions.len(), forms.len()));
+        }
+        // A scalar shape is unknown: it must be -1.
+        let shape = if shape.shape().rank() == 0 { None } else { Some(ints_in(op, "shape", shape)?) };
+        let partitions: Vec<_> = forms.iter().copied().zip(partitions.iter().copied()).collect();
+        tf::ragged_to_tensor(shape.as_deref(), values, default, &partitions, m).map(|y| vec![y])
     })
 }

@@ -31,3 +31,24 @@ pub(in crate::tf::op) fn ragged_gather(cx: &Node<'_>) -> Shapes {
     });
     Ok(shapes)
 }
+
+pub(in crate::tf::op) fn ragged_bincount(cx: &Node<'_>) -> Shapes {
+    let ([n_splits], size) = (cx.dims::<1>(0)?, cx.count(2)?);
+    Ok(vec![PartialShape::new(vec![n_splits.map(|n| n.saturating_sub(1)), size])])
+}
+
+/// The rank of the values and of the partitions; the sizes of the values behind the ragged axes, and those
+/// that the shape operand gives.
+pub(in crate::tf::op) fn ragged_to_tensor(cx: &Node<'_>) -> Shapes {
+    let types = cx.attrs.strings("row_partition_types")?;
+    let n_ragged = types.iter().filter(|form| *form != "FIRST_DIM_SIZE").count();
+    let Some([_, inner @ ..]) = cx.at_least(1, 1)? else { return Ok(vec![PartialShape::unknown()]) };
+    let mut dims = vec![None; n_ragged + 1];
+    dims.extend(inner);
+    if let Some(wanted) = cx.ints(0)?.filter(|wanted| wanted.len() == dims.len()) {
+        for (dim, wanted) in dims.iter_mut().zip(wanted) {
+            *dim = usize::try_from(wanted).ok().or(*dim);
+        }
+    }
+    Ok(vec![PartialShape::new(dims)])
+}

@@ -93,6 +93,9 @@ operators! { 2:
     /// The number of occurrences, or the sum of weights, of each small integer.
     Bincount "arr:int32 size:int32 weights:T -> bins:T; T:type"
         => function(eval::arrays::bincount, arrays::bincount, Cost::PerOperand(1)).no_gradient();
+    /// For each element, the number of boundaries that are not above it.
+    Bucketize "input:T -> output:int32; T:type boundaries:list(float)"
+        => function(eval::arrays::bucketize, rules::same, Cost::PerResult(8)).no_gradient();
     /// For each row, the number of occurrences, or the sum of weights, of each small integer.
     DenseBincount "input:Tidx size:Tidx weights:T -> output:T; T:type Tidx:type binary_output:bool=false"
         => function(eval::arrays::bincount, arrays::dense_bincount, Cost::PerOperand(1)).no_gradient();

@@ -12,6 +12,15 @@ operators! { 16:
          output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues; \
          OUTPUT_RAGGED_RANK:int PARAMS_RAGGED_RANK:int Tindices:type Tsplits:type=int64 Tvalues:type"
         => function(eval::sparse::ragged_gather, sparse::ragged_gather, Cost::Moves).differentiated(Gradient::Missing);
+    /// For each row of a ragged tensor, the number of occurrences, or the sum of weights, of each small integer.
+    RaggedBincount
+        "splits:int64 values:Tidx size:Tidx weights:T -> output:T; T:type Tidx:type binary_output:bool=false"
+        => function(eval::sparse::ragged_bincount, sparse::ragged_bincount, Cost::PerOperand(1)).no_gradient();
+    /// The values of a ragged tensor in rows of equal lengths.
+    RaggedTensorToTensor
+        "shape:Tshape values:T default_value:T row_partition_tensors:num_row_partition_tensors*Tindex -> \
+         result:T; T:type Tindex:type Tshape:type num_row_partition_tensors:int row_partition_types:list(string)"
+        => function(eval::sparse::ragged_to_tensor, sparse::ragged_to_tensor, Cost::Moves).no_gradient();
     /// The product of a sparse and a dense matrix.
     SparseTensorDenseMatMul
         "a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T; T:type Tindices:type=int64 \
