@@ -93,7 +93,8 @@ pub(crate) fn take_large(size: usize) -> Option<Block> {
         return None;
     }
     let mut blocks = large_blocks();
-    let fitting = blocks.iter().enumerate().filter(|(_, block)| (size..=size + size / 4).contains(&block.size()));
+    let fitting =
+        blocks.iter().enumerate().filter(|(_, block)| (size..=size + size / 4).contains(&block.size()));
     let (place, _) = fitting.min_by_key(|(_, block)| block.size())?;
     Some(blocks.remove(place))
 }
