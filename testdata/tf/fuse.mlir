@@ -1,17 +1,65 @@
 // RUN: ir-opt %s --pass-pipeline "builtin.module(tf-pack-weights,tf-remap,tf-fuse-elementwise)" | FileCheck %s
 
-// Numbers are part of the program; a value that somebody else needs is computed once.
+// Numbers are part of the program; a value that somebody else needs is one more result.
 // CHECK-LABEL: func.func @elementwise
 func.func @elementwise(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %half = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  // CHECK: %[[A:.*]] = "tf._FusedElementwise"(%arg0, %arg1) <{num_args = 2 : i64, numbers = [], ops = ["AddV2", "Tanh"], values = [0, 1, 2]}>
-  // CHECK-NEXT: %[[B:.*]] = "tf._FusedElementwise"(%[[A]], %arg0) <{num_args = 2 : i64, numbers = [5.000000e-01 : f32], ops = ["Mul", "Maximum"], values = [0, -1, 2, 1]}>
-  // CHECK-NEXT: return %[[A]], %[[B]]
+  // CHECK: %[[A:.*]]:2 = "tf._FusedElementwise"(%arg0, %arg1) <{numbers = [5.000000e-01 : f32], ops = ["AddV2", "Tanh", "Mul", "Maximum"], results = [1, 3], values = [0, 1, 2, 3, -1, 4, 0]}>
+  // CHECK-NEXT: return %[[A]]#0, %[[A]]#1
   %0 = "tf.AddV2"(%x, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   %1 = "tf.Tanh"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %2 = "tf.Mul"(%1, %half) : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
   %3 = "tf.Maximum"(%2, %x) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   tfrt.return %1, %3 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// The body of a loop: results of two types, one of them counted by a comparison, in one op.
+// CHECK-LABEL: func.func @several
+func.func @several(%x: tensor<64xf32>, %y: tensor<64xf32>, %n: tensor<64xi32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xi32>) {
+  %four = "tf.Const"() {value = dense<4.0> : tensor<f32>} : () -> tensor<f32>
+  // CHECK: %[[A:.*]]:3 = "tf._FusedElementwise"(%arg0, %arg1, %arg2) <{numbers = [4.000000e+00 : f32], ops = ["Mul", "Sub", "AddV2", "Less", "AddV2"], results = [1, 2, 4], values = [0, 0, 3, 1, 0, 1, 5, -1, 2, 6]}>
+  // CHECK-SAME: -> (tensor<64xf32>, tensor<64xf32>, tensor<64xi32>)
+  // CHECK-NEXT: return %[[A]]#0, %[[A]]#1, %[[A]]#2
+  %0 = "tf.Mul"(%x, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %1 = "tf.Sub"(%0, %y) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %2 = "tf.AddV2"(%x, %y) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %3 = "tf.Less"(%2, %four) : (tensor<64xf32>, tensor<f32>) -> tensor<64xi1>
+  %4 = "tf.Cast"(%3) : (tensor<64xi1>) -> tensor<64xi32>
+  %5 = "tf.AddV2"(%n, %4) : (tensor<64xi32>, tensor<64xi32>) -> tensor<64xi32>
+  tfrt.return %1, %2, %5 : tensor<64xf32>, tensor<64xf32>, tensor<64xi32>
+}
+
+// A boolean that somebody else needs is no step, so what chooses by it is none either.
+// CHECK-LABEL: func.func @choice
+func.func @choice(%x: tensor<64xf32>, %y: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xi1>) {
+  // CHECK: %[[A:.*]] = "tf._FusedElementwise"(%arg1, %arg0) <{numbers = [], ops = ["Neg", "GreaterEqual", "SelectV2"], results = [2], values = [0, 2, 1, 3, 1, 0]}>
+  // CHECK: %[[L:.*]] = "tf.Less"(%arg0, %[[A]])
+  // CHECK: %[[B:.*]] = "tf.SelectV2"(%[[L]], %arg0, %[[A]])
+  // CHECK: return %[[A]], %[[B]], %[[L]]
+  %0 = "tf.Neg"(%y) : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = "tf.GreaterEqual"(%0, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xi1>
+  %2 = "tf.SelectV2"(%1, %x, %y) : (tensor<64xi1>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %3 = "tf.Less"(%x, %2) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xi1>
+  %4 = "tf.SelectV2"(%3, %x, %2) : (tensor<64xi1>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  tfrt.return %2, %4, %3 : tensor<64xf32>, tensor<64xf32>, tensor<64xi1>
+}
+
+// An op whose user comes before the end of the group stays where it is; so does one of another size.
+// CHECK-LABEL: func.func @between
+func.func @between(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %s: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>) {
+  // CHECK: %[[N:.*]] = "tf.Neg"(%arg0)
+  // CHECK: %[[R:.*]] = "tf.Relu"(%arg2)
+  // CHECK: %[[P:.*]] = "tf.MatMul"(%[[N]], %arg1)
+  // CHECK: %[[A:.*]]:2 = "tf._FusedElementwise"(%arg0, %[[P]], %[[N]], %[[R]])
+  // CHECK-NEXT: return %[[A]]#1, %[[A]]#0, %[[R]]
+  %0 = "tf.Neg"(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = "tf.Abs"(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = "tf.Relu"(%s) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = "tf.MatMul"(%0, %y) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = "tf.AddV2"(%3, %0) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = "tf.AddV2"(%4, %1) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %6 = "tf.AddV2"(%5, %2) : (tensor<4x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  tfrt.return %6, %1, %2 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4xf32>
 }
 
 // CHECK-LABEL: func.func @product

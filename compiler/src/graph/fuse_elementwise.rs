@@ -1,168 +1,275 @@
-//! `tf-fuse-elementwise`: fusion of elementwise f32 operators into one that passes over memory once.
+//! `tf-fuse-elementwise`: fusion of elementwise operators into one that passes over memory once.
 //!
 //! ```text
-//! %0 = Mul(%x, %scale)   %1 = AddV2(%0, %bias)   %2 = Tanh(%1)
-//!     ──▶     %2 = _FusedElementwise(%x, %scale, %bias) {ops, values}
+//! %0 = Mul(%x, %scale)   %1 = AddV2(%0, %bias)   %2 = Tanh(%1)        %0 and %2 have users
+//!     ──▶     %0, %2 = _FusedElementwise(%x, %scale, %bias) {ops, values, results}
 //! ```
 //!
-//! An operator joins a group if all its users are members and its result has the type of the group's result,
-//! so that nothing is computed twice. Splat constants become part of the fused program.
+//! A group ends in one op, at whose place the fused operator is computed. An op before it joins the group if it
+//! has the shape of the group's end, if it shares a value with a member, and if all of its users are members,
+//! or come after the end: then it is one more result. Nothing is computed twice. Splat constants become part
+//! of the fused program.
+//!
+//! Values are f32 and i32. Booleans exist within a group only, and casts of them to i32 are no steps.
 
 use befrost_tensor::DType;
+use befrost_tensor::tf::fused::StepKind;
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::build::Builder;
-use crate::build::query::{dtype, has_no_edges, shape, splat};
+use crate::build::query::{dims, dtype, has_no_edges, shape, splat};
 use crate::dialects::tf;
-use crate::ir::{Module, OpId, ValueId};
+use crate::ir::{Module, OpId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-fuse-elementwise",
     title: "TFFuseElementwise",
-    summary: "makes one operator of chains of elementwise ones",
+    summary: "makes one operator of several elementwise ones",
     options: &[],
     statistics: &[("num-fused", "Number of operators that became part of another")],
     run,
 };
 
-/// Limit on the steps and on the operands of a fused operator.
-const MOST: usize = 32;
+/// Limit on the steps of a fused operator.
+const MOST_STEPS: usize = 512;
+/// Limit on its operands, and on its results.
+const MOST_VALUES: usize = 32;
+/// A member is at most this many ops before the end of its group.
+const WINDOW: usize = 2 * MOST_STEPS;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
-    let ops: Vec<OpId> = m.walk_functions().filter(|&op| is_elementwise(m, op)).collect();
+    let ops: Vec<OpId> = m.walk_functions().filter(|&op| member(m, op).is_some()).collect();
     let mut taken: FxHashSet<OpId> = FxHashSet::default();
     // Users follow their operands in the walk.
     for &last in ops.iter().rev() {
         if taken.contains(&last) {
             continue;
         }
-        let group = group(r.ir(), last);
-        if group.len() > 1 && fuse(r, &group).is_some() {
-            cx.count("num-fused", group.len() as u64);
-            taken.extend(group);
+        let group = Group::ending_in(r.ir(), last);
+        let members = group.members.clone();
+        if members.len() > 1 && group.fuse(r).is_some() {
+            cx.count("num-fused", members.len() as u64);
+            taken.extend(members);
         }
     }
     r.change()
 }
 
-fn is_elementwise(m: &Module, op: OpId) -> bool {
-    let Some(row) = tf::row(m, op) else { return false };
-    let n = match (row.vector_function(), row.vector_arithmetic()) {
-        (Some(_), _) => 1,
-        (_, Some(_)) => 2,
-        _ => return false,
-    };
-    has_no_edges(m, op)
-        && m.n_operands(op) == n
-        && m.n_results(op) == 1
-        && dtype(m, m.result(op, 0)) == Some(DType::F32)
-        && m.operands(op).all(|value| dtype(m, value) == Some(DType::F32))
+/// The part that an op has in a fused program.
+#[derive(Clone, Copy, PartialEq)]
+enum Member {
+    Step(StepKind),
+    /// A cast of booleans to i32, which they are there.
+    Alias,
 }
 
-/// The fusion group that ends in `last`, in block order.
-fn group(m: &Module, last: OpId) -> Vec<OpId> {
-    let ty = m.value_type(m.result(last, 0));
-    if shape(m, m.result(last, 0)).is_none() {
-        return vec![last];
-    }
-    let block = m.parent_block(last);
-    let mut members = FxHashSet::from_iter([last]);
-    let mut found = vec![last];
-    let mut at = 0;
-    // An operator with users outside is tried again when another user has joined the group.
-    while let Some(&op) = found.get(at) {
-        at += 1;
-        for value in m.operands(op) {
-            let Some(inner) = m.defining_op(value) else { continue };
-            let fits = !members.contains(&inner)
-                && found.len() < MOST
-                && m.parent_block(inner) == block
-                && m.value_type(value) == ty
-                && is_elementwise(m, inner)
-                && m.users(value).all(|(user, _)| members.contains(&user));
-            if fits && outer(m, &found, Some(inner)) <= MOST {
-                members.insert(inner);
-                found.push(inner);
-            }
-        }
-    }
-    // The order of discovery is not the order of the block.
-    let mut order: Vec<OpId> = Vec::with_capacity(found.len());
-    let mut next = Some(last);
-    while let Some(op) = next {
-        if members.contains(&op) {
-            order.push(op);
-        }
-        next = if order.len() < members.len() { m.prev_op(op) } else { None };
-    }
-    order.reverse();
-    order
-}
-
-/// Upper bound on the operands of a group.
-fn outer(m: &Module, found: &[OpId], more: Option<OpId>) -> usize {
-    let n: usize = found.iter().chain(&more).map(|&op| m.n_operands(op)).sum();
-    n.saturating_sub(found.len())
-}
-
-/// Replaces a group by one op; `None` if all operands are constants.
-fn fuse(r: &mut Rewriter<'_>, group: &[OpId]) -> Option<()> {
-    let m = r.ir();
-    let &last = group.last()?;
-    let steps: FxHashMap<ValueId, usize> =
-        group.iter().enumerate().map(|(i, &op)| (m.result(op, 0), i)).collect();
-    let mut operands: Vec<ValueId> = Vec::new();
-    let mut numbers: Vec<f32> = Vec::new();
-    let number = |value: ValueId| {
-        splat(m, value).map(|x| x as f32).filter(|x| x.is_finite() && is_scalar_like(m, value, last))
-    };
-    let all = || group.iter().flat_map(|&op| m.operands(op)).filter(|value| !steps.contains_key(value));
-    for value in all() {
-        match number(value) {
-            Some(x) if !numbers.iter().any(|other| other.to_bits() == x.to_bits()) => numbers.push(x),
-            Some(_) => {}
-            None if !operands.contains(&value) => operands.push(value),
-            None => {}
-        }
-    }
-    let place = |value: ValueId| -> i64 {
-        if let Some(&step) = steps.get(&value) {
-            return (operands.len() + step) as i64;
-        }
-        let same = |x: f32| numbers.iter().position(|other| other.to_bits() == x.to_bits());
-        match number(value).and_then(same) {
-            Some(i) => -1 - i as i64,
-            None => operands.iter().position(|&other| other == value).unwrap_or_default() as i64,
-        }
-    };
-    // Without operands there is no shape; the group is a constant.
-    if operands.is_empty() {
+/// The part of an op, if it can have one.
+fn member(m: &Module, op: OpId) -> Option<Member> {
+    use DType::{F32, I1, I32};
+    let row = tf::row(m, op)?;
+    if !has_no_edges(m, op) || m.n_results(op) != 1 {
         return None;
     }
-    let values: Vec<i64> = group.iter().flat_map(|&op| m.operands(op)).map(place).collect();
-    let names: Vec<&str> = group.iter().filter_map(|&op| Some(tf::row(m, op)?.name)).collect();
-    let result = m.result(last, 0);
-    let mut b = Builder::before(r, last);
-    let numbers: Vec<_> = numbers.iter().map(|&x| b.cx().f32_attr(x)).collect();
-    let numbers = b.cx().array_attr(&numbers);
-    let fused = b
-        .op(Op::_FusedElementwise, &operands)
-        .int("num_args", operands.len() as i64)
-        .attr("numbers", numbers)
-        .strs("ops", &names)
-        .ints("values", &values)
-        .like(result)
-        .one()
-        .ok()?;
-    r.replace_op(last, &[fused]);
-    // Users first.
-    for &op in group.iter().rev().skip(1) {
-        r.erase(op);
+    let is = |value, wanted| dtype(m, value) == Some(wanted);
+    let all = |wanted| m.operands(op).all(|value| is(value, wanted));
+    let gives = |wanted| is(m.result(op, 0), wanted);
+    let step = row.step(all(I32))?;
+    let fits = match step {
+        StepKind::Map(_) | StepKind::Arithmetic(_) => all(F32) && gives(F32),
+        StepKind::Ints(_) => gives(I32),
+        StepKind::Compare(_) => all(F32) && gives(I1),
+        StepKind::ToFloat if all(I1) && gives(I32) => return Some(Member::Alias),
+        StepKind::ToFloat => (all(I1) || all(I32)) && gives(F32),
+        StepKind::Choose => {
+            is(m.operand(op, 0), I1) && m.operands(op).skip(1).all(|value| is(value, F32)) && gives(F32)
+        }
+    };
+    fits.then_some(Member::Step(step))
+}
+
+/// Ops that become one.
+struct Group {
+    last: OpId,
+    /// In block order, `last` at the end.
+    members: Vec<OpId>,
+}
+
+impl Group {
+    /// The largest group that ends in an op.
+    fn ending_in(m: &Module, last: OpId) -> Group {
+        let mut found = vec![last];
+        let end = m.result(last, 0);
+        if shape(m, end).is_some() && dtype(m, end) != Some(DType::I1) {
+            extend(m, &mut found);
+        }
+        found.reverse();
+        // Booleans do not come from outside. What remains behind the last op that reads such ones is a group.
+        let members: FxHashSet<OpId> = found.iter().copied().collect();
+        let is_inner = |value| m.defining_op(value).is_some_and(|op| members.contains(&op));
+        let reads_outer =
+            |&op: &OpId| m.operands(op).any(|value| dtype(m, value) == Some(DType::I1) && !is_inner(value));
+        let from = found.iter().rposition(reads_outer).map_or(0, |i| i + 1);
+        Group { last, members: found.split_off(from) }
     }
-    Some(())
+
+    /// Replaces the group by one op; `None` if all operands are constants.
+    fn fuse(&self, r: &mut Rewriter<'_>) -> Option<()> {
+        let m = r.ir();
+        let program = Steps::new(m, self);
+        // Without operands there is no shape; the group is a constant.
+        if program.operands.is_empty() {
+            return None;
+        }
+        let types: Vec<TypeId> =
+            program.results.iter().map(|&(op, _)| m.value_type(m.result(op, 0))).collect();
+        let results: Vec<i64> = program.results.iter().map(|&(_, step)| step).collect();
+        let mut b = Builder::before(r, self.last);
+        let numbers: Vec<_> = program.numbers.iter().map(|&x| b.cx().f32_attr(x)).collect();
+        let numbers = b.cx().array_attr(&numbers);
+        let fused = b
+            .op(Op::_FusedElementwise, &program.operands)
+            .attr("numbers", numbers)
+            .strs("ops", &program.names)
+            .ints("results", &results)
+            .ints("values", &program.values)
+            .results(&types)
+            .build()
+            .ok()?;
+        let mut made: FxHashMap<OpId, ValueId> = FxHashMap::default();
+        for (i, &(op, _)) in program.results.iter().enumerate() {
+            made.insert(op, r.ir().result(fused, i));
+        }
+        // Users first.
+        for op in self.members.iter().rev() {
+            match made.get(op) {
+                Some(&value) => r.replace_op(*op, &[value]),
+                None => r.erase(*op),
+            }
+        }
+        Some(())
+    }
+}
+
+/// Adds the ops that join the group of the only op in `found`, from the last to the first.
+fn extend(m: &Module, found: &mut Vec<OpId>) {
+    let &[last] = &found[..] else { return };
+    let (end, block) = (m.result(last, 0), m.parent_block(last));
+    let (wanted, is_static) = (shape(m, end), dims(m, end).is_some());
+    let is_after = |user: OpId| {
+        let in_block = std::iter::once(user).chain(m.ancestors(user)).find(|&op| m.parent_block(op) == block);
+        in_block.is_some_and(|op| m.is_before(last, op))
+    };
+    let mut members = FxHashSet::from_iter([last]);
+    let read = |op: OpId| m.operands(op).filter(|&value| splat(m, value).is_none());
+    // The values that members read; those of them that no member makes.
+    let mut shared: FxHashSet<ValueId> = read(last).collect();
+    let mut outer = shared.clone();
+    let mut n_results = 1;
+    let mut next = m.prev_op(last);
+    for _ in 0..WINDOW {
+        let Some(op) = next else { return };
+        next = m.prev_op(op);
+        let Some(part) = member(m, op) else { continue };
+        let value = m.result(op, 0);
+        if shape(m, value) != wanted || m.attr(op, names::DEVICE) != m.attr(last, names::DEVICE) {
+            continue;
+        }
+        if !shared.contains(&value) && !read(op).any(|operand| shared.contains(&operand)) {
+            continue;
+        }
+        let mut outside =
+            m.users(value).map(|(user, _)| user).filter(|user| !members.contains(user)).peekable();
+        let is_result = outside.peek().is_some();
+        if is_result {
+            // Sizes that are not known may differ from the end's.
+            let may_be = is_static && part != Member::Alias && dtype(m, value) != Some(DType::I1);
+            if !may_be || n_results == MOST_VALUES || !outside.all(is_after) {
+                continue;
+            }
+        }
+        let new = read(op).filter(|operand| !outer.contains(operand)).count();
+        if outer.len() + new > MOST_VALUES + usize::from(outer.contains(&value)) {
+            continue;
+        }
+        n_results += usize::from(is_result);
+        outer.remove(&value);
+        outer.extend(read(op));
+        shared.extend(read(op));
+        members.insert(op);
+        found.push(op);
+        if found.len() == MOST_STEPS {
+            return;
+        }
+    }
+}
+
+/// The attributes of a fused op.
+struct Steps {
+    operands: Vec<ValueId>,
+    numbers: Vec<f32>,
+    names: Vec<&'static str>,
+    values: Vec<i64>,
+    /// The ops whose results have users outside of the group, and their steps.
+    results: Vec<(OpId, i64)>,
+}
+
+impl Steps {
+    fn new(m: &Module, group: &Group) -> Steps {
+        let &Group { last, ref members } = group;
+        let mut steps: FxHashMap<ValueId, usize> = FxHashMap::default();
+        let mut in_order = Vec::with_capacity(members.len());
+        let mut results: Vec<(OpId, i64)> = Vec::new();
+        let inside: FxHashSet<OpId> = members.iter().copied().collect();
+        for &op in members {
+            let step = match member(m, op) {
+                Some(Member::Alias) => steps.get(&m.operand(op, 0)).copied().unwrap_or_default(),
+                _ => {
+                    in_order.push(op);
+                    in_order.len() - 1
+                }
+            };
+            steps.insert(m.result(op, 0), step);
+            if op == last || m.users(m.result(op, 0)).any(|(user, _)| !inside.contains(&user)) {
+                results.push((op, step as i64));
+            }
+        }
+        let (mut operands, mut numbers): (Vec<ValueId>, Vec<f32>) = (Vec::new(), Vec::new());
+        let outer = in_order.iter().flat_map(|&op| m.operands(op)).filter(|value| !steps.contains_key(value));
+        for value in outer.clone() {
+            match number(m, value, last) {
+                Some(x) if !numbers.iter().any(|other| other.to_bits() == x.to_bits()) => numbers.push(x),
+                Some(_) => {}
+                None if !operands.contains(&value) => operands.push(value),
+                None => {}
+            }
+        }
+        let place = |value: ValueId| -> i64 {
+            if let Some(&step) = steps.get(&value) {
+                return (operands.len() + step) as i64;
+            }
+            let same = |x: f32| numbers.iter().position(|other| other.to_bits() == x.to_bits());
+            match number(m, value, last).and_then(same) {
+                Some(i) => -1 - i as i64,
+                None => operands.iter().position(|&other| other == value).unwrap_or_default() as i64,
+            }
+        };
+        let values = in_order.iter().flat_map(|&op| m.operands(op)).map(place).collect();
+        let names = in_order.iter().filter_map(|&op| Some(tf::row(m, op)?.name)).collect();
+        Steps { operands, numbers, names, values, results }
+    }
+}
+
+/// The number that all elements of a constant are, if the fused program can contain it.
+fn number(m: &Module, value: ValueId, last: OpId) -> Option<f32> {
+    let x = splat(m, value).filter(|_| is_scalar_like(m, value, last))?;
+    let is_exact = match dtype(m, value)? {
+        DType::I32 => x.abs() <= f64::from(1 << 24),
+        _ => (x as f32).is_finite(),
+    };
+    is_exact.then_some(x as f32)
 }
 
 /// True if a splat constant cannot broadcast the result to a larger shape.

@@ -127,7 +127,7 @@ fn chain() -> Result<(f64, f64), TensorError> {
             _ => Step::Map(Function::Relu, before),
         });
     }
-    let program = Program::new(2, steps)?;
+    let program = Program::new(&[DType::F32; 2], steps, &[5])?;
     let one_by_one = || -> Result<HostTensor, TensorError> {
         let mut y = fast::binary(Binary::Mul, x.clone(), row.clone(), &cx)?;
         for i in 0..5 {

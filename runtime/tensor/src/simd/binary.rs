@@ -80,8 +80,9 @@ pub(super) fn run(op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]) {
     each!(Add Sub Mul Div Max Min SquaredDifference DivNoNan ReluGrad Relu6Grad TanhGrad SigmoidGrad);
 }
 
+/// The result of an operation.
 #[inline(always)]
-fn apply(op: Arithmetic, a: f32, b: f32) -> f32 {
+pub(super) fn apply(op: Arithmetic, a: f32, b: f32) -> f32 {
     let select = |condition: bool, x: f32| if condition { x } else { 0.0 };
     match op {
         Arithmetic::Add => a + b,

@@ -17,6 +17,7 @@
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
 //!                       ├─ gather    sums and extremes                                  (reduce.rs)
 //!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
+//!                       ├─ zip       a step of a fused program                          (zip.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
 //!
@@ -62,6 +63,7 @@ mod update;
 mod vector;
 mod window;
 mod winograd;
+mod zip;
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -85,6 +87,8 @@ pub use update::Update;
 pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};
 pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
+pub(crate) use zip::Zip;
+pub use zip::{Comparison, IntArithmetic};
 
 /// The number of groups of a panel is a multiple of this, as [`Isa::narrow`] requires.
 pub(crate) const GROUPS: usize = 16;
@@ -610,6 +614,30 @@ impl Isa {
             |op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]| binary::run(op, over, x, y),
             binary::run(op, over, x, y)
         );
+    }
+
+    /// `to = f(a, b)` for each element. Each operand has as many elements as `to`, or one.
+    pub(crate) fn zip(self, zip: Zip, a: &[f32], b: &[f32], to: &mut [f32]) {
+        compiled!(
+            self,
+            |zip: Zip, a: &[f32], b: &[f32], to: &mut [f32]| zip::run(zip, a, b, to),
+            zip::run(zip, a, b, to)
+        );
+    }
+
+    /// `to = a` where a flag, an i32 in the bits of a float, is not 0. Flags and operands have as many elements
+    /// as `to`, or one.
+    pub(crate) fn choose(self, flags: &[f32], a: &[f32], to: &mut [f32]) {
+        compiled!(
+            self,
+            |flags: &[f32], a: &[f32], to: &mut [f32]| zip::choose(flags, a, to),
+            zip::choose(flags, a, to)
+        );
+    }
+
+    /// `to = x`, where `x` has i32 in the bits of floats: as many as `to`, or one.
+    pub(crate) fn to_floats(self, x: &[f32], to: &mut [f32]) {
+        compiled!(self, |x: &[f32], to: &mut [f32]| zip::to_floats(x, to), zip::to_floats(x, to));
     }
 
     /// `x = (x - mean) * factor + offset`. The three are rows of one length or single numbers; the length of

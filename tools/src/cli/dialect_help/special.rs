@@ -58,8 +58,8 @@ pub(super) const SPECIAL: &[(&str, &str, &str)] = &[
     (
         "tf._FusedElementwise",
         "%x: tensor<4xf32>, %y: tensor<4xf32>",
-        "%z = \"tf._FusedElementwise\"(%x, %y) {num_args = 2 : i64, numbers = [], ops = [\"AddV2\", \"Tanh\"], \
-         values = [0, 1, 2]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
+        "%z = \"tf._FusedElementwise\"(%x, %y) {numbers = [], ops = [\"AddV2\", \"Tanh\"], \
+         results = [1], values = [0, 1, 2]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
     ),
     (
         "tf._TreeEnsemble",

@@ -1,33 +1,40 @@
 //! Chains of elementwise operators as one program: block by block, the operands are read, all steps run in
-//! the L1 cache, and the result is written.
+//! the L1 cache, and the results are written.
 //!
 //! ```text
-//! steps: s0 = Mul(x, scale)   s1 = Add(s0, bias)   s2 = Map(Tanh, s1)
-//! x has the result's shape, scale is a number, bias a row
+//! steps: s0 = Mul(x, scale)   s1 = Add(s0, bias)   s2 = Map(Tanh, s1)     results: s1, s2
+//! x has the results' shape, scale is a number, bias a row
 //!
 //! for each block (parallel)
 //!   bias's elements for the block ─▶ a register     x: read in place        scale: one number
-//!   s0 ─▶ register 0    s1 ─▶ register 0, free after s1               s2, the last ─▶ the result
+//!   s0 ─▶ a register            s1 ─▶ the first result           s2 ─▶ the second result
 //! ```
 //!
-//! Operands broadcast as in NumPy. Registers are blocks of floats; the last user of a register overwrites it.
-//! An operand of the result's shape without other handles becomes the result: each of its blocks is copied to
-//! a register before the block is written.
+//! Operands broadcast as in NumPy, and all results have the shape to which they broadcast. Values are f32 or
+//! i32, in registers of 4-byte elements; a comparison gives an i32, 0 or 1. A register is used again when its
+//! value is dead. An operand of a result's type and shape without other handles becomes that result: each of
+//! its blocks is copied to a register before the block is written.
+
+use smallvec::SmallVec;
 
 use crate::cache::CACHE;
 use crate::error::invalid;
-use crate::simd::{Arithmetic, Function, Isa, Over};
+use crate::simd::{Arithmetic, Comparison, Function, IntArithmetic, Isa, Zip};
+use crate::tf::Compare;
 use crate::tf::fast::Cx;
 use crate::tf::walk::{Axis, broadcast_axes, broadcast_shape};
 use crate::{DType, HostTensor, Ref, Shape, TensorError};
 
 const OP: &str = "chain";
 
-/// The number of elements in a block: eight registers fit the L1 cache.
+/// The largest number of elements in a block: eight registers fit the L1 cache.
 const BLOCK: usize = CACHE.l1_floats(8);
 
 /// The largest number of steps, and of operands, of a program.
-const MOST: usize = 256;
+const MOST: usize = 1024;
+
+/// The integers that a number of a program may be: floats represent them exactly.
+const EXACT: f32 = (1 << 24) as f32;
 
 /// An operand of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,208 +43,356 @@ pub enum Value {
     Operand(usize),
     /// The result of an earlier step.
     Step(usize),
-    /// A constant.
+    /// A constant; an integer where the step takes i32.
     Number(f32),
 }
 
 /// A step of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// A function of one value.
+    /// A function of one f32.
     Map(Function, Value),
-    /// Arithmetic of two values.
+    /// Arithmetic of two f32.
     Arithmetic(Arithmetic, Value, Value),
+    /// Arithmetic of two i32, which wraps.
+    Ints(IntArithmetic, Value, Value),
+    /// 1 where a comparison of two f32 holds, else 0: an i32.
+    Compare(Comparison, Value, Value),
+    /// An i32 as f32.
+    ToFloat(Value),
+    /// The second value where the first, an i32, is not 0, else the third. Both are f32.
+    Choose(Value, Value, Value),
+}
+
+/// A step without its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the names are those of the steps")]
+pub enum StepKind {
+    Map(Function),
+    Arithmetic(Arithmetic),
+    Ints(IntArithmetic),
+    Compare(Compare),
+    ToFloat,
+    Choose,
+}
+
+impl StepKind {
+    /// The step of these values, if they are as many as it has.
+    pub fn of(self, values: &[Value]) -> Option<Step> {
+        Some(match (self, values) {
+            (StepKind::Map(function), &[x]) => Step::Map(function, x),
+            (StepKind::Arithmetic(op), &[a, b]) => Step::Arithmetic(op, a, b),
+            (StepKind::Ints(op), &[a, b]) => Step::Ints(op, a, b),
+            (StepKind::Compare(op), &[a, b]) => match op {
+                Compare::Less => Step::Compare(Comparison::Less, a, b),
+                Compare::LessEqual => Step::Compare(Comparison::LessEqual, a, b),
+                Compare::Greater => Step::Compare(Comparison::Less, b, a),
+                Compare::GreaterEqual => Step::Compare(Comparison::LessEqual, b, a),
+                Compare::Equal => Step::Compare(Comparison::Equal, a, b),
+                Compare::NotEqual => Step::Compare(Comparison::NotEqual, a, b),
+            },
+            (StepKind::ToFloat, &[x]) => Step::ToFloat(x),
+            (StepKind::Choose, &[flag, a, b]) => Step::Choose(flag, a, b),
+            _ => return None,
+        })
+    }
 }
 
 impl Step {
-    fn values(&self) -> [Option<Value>; 2] {
+    /// The values, and their types.
+    fn values(&self) -> SmallVec<[(Value, DType); 3]> {
+        use DType::{F32, I32};
         match *self {
-            Step::Map(_, x) => [Some(x), None],
-            Step::Arithmetic(_, a, b) => [Some(a), Some(b)],
+            Step::Map(_, x) => SmallVec::from_slice(&[(x, F32)]),
+            Step::ToFloat(x) => SmallVec::from_slice(&[(x, I32)]),
+            Step::Arithmetic(_, a, b) | Step::Compare(_, a, b) => SmallVec::from_slice(&[(a, F32), (b, F32)]),
+            Step::Ints(_, a, b) => SmallVec::from_slice(&[(a, I32), (b, I32)]),
+            Step::Choose(flag, a, b) => SmallVec::from_buf([(flag, I32), (a, F32), (b, F32)]),
+        }
+    }
+
+    /// The type of the result.
+    pub fn dtype(&self) -> DType {
+        match self {
+            Step::Map(..) | Step::Arithmetic(..) | Step::ToFloat(_) | Step::Choose(..) => DType::F32,
+            Step::Ints(..) | Step::Compare(..) => DType::I32,
+        }
+    }
+
+    /// The step with integers as their bits.
+    fn encoded(self) -> Step {
+        let bits = |value| match value {
+            Value::Number(x) => Value::Number(f32::from_bits((x as i32).cast_unsigned())),
+            value => value,
+        };
+        match self {
+            Step::Ints(op, a, b) => Step::Ints(op, bits(a), bits(b)),
+            Step::ToFloat(x) => Step::ToFloat(bits(x)),
+            Step::Choose(flag, a, b) => Step::Choose(bits(flag), a, b),
+            Step::Map(..) | Step::Arithmetic(..) | Step::Compare(..) => self,
         }
     }
 }
 
-/// A chain of elementwise operators of f32. Its result is that of the last step.
+/// A chain of elementwise operators of f32 and i32.
 #[derive(Clone, Debug)]
 pub struct Program {
-    operands: usize,
+    operands: Vec<DType>,
     steps: Vec<Step>,
-    /// The result register of each step except the last.
-    registers: Vec<usize>,
+    /// The steps that are results.
+    results: Vec<usize>,
+    /// The place of each step's result: a register, or one of the results behind the registers.
+    places: Vec<usize>,
     /// The number of registers.
-    count: usize,
+    n_registers: usize,
 }
 
 impl Program {
-    /// A program of `operands` operands. Fails if there are no steps, if there are too many steps or
-    /// operands, or if a step uses a missing operand or the result of a step that does not precede it.
-    pub fn new(operands: usize, steps: Vec<Step>) -> Result<Program, TensorError> {
-        if steps.is_empty() || steps.len() > MOST || operands > MOST {
-            return invalid(OP, format!("{} steps with {operands} operands", steps.len()));
+    /// A program with operands of these types, f32 or i32. Fails if there are no steps or no results, if there
+    /// are too many steps or operands, if a step is a result twice, or if a step uses a missing operand, a
+    /// value of another type, or the result of a step that does not precede it.
+    pub fn new(operands: &[DType], steps: Vec<Step>, results: &[usize]) -> Result<Program, TensorError> {
+        if steps.is_empty() || steps.len() > MOST || operands.len() > MOST {
+            return invalid(OP, format!("{} steps with {} operands", steps.len(), operands.len()));
+        }
+        if let Some(dtype) = operands.iter().find(|dtype| !matches!(dtype, DType::F32 | DType::I32)) {
+            return invalid(OP, format!("an operand of type {dtype}, expected f32 or i32"));
+        }
+        let mut result_of = vec![None; steps.len()];
+        for (i, &step) in results.iter().enumerate() {
+            match result_of.get_mut(step) {
+                Some(place @ None) => *place = Some(i),
+                _ => return invalid(OP, format!("the results {results:?} of {} steps", steps.len())),
+            }
+        }
+        if results.is_empty() {
+            return invalid(OP, "no results".to_owned());
         }
         let mut last_use = vec![0; steps.len()];
         for (i, step) in steps.iter().enumerate() {
-            for value in step.values().into_iter().flatten() {
-                match value {
-                    Value::Operand(at) if at < operands => {}
-                    Value::Step(at) if at < i => last_use[at] = i,
-                    Value::Number(_) => {}
-                    _ => return invalid(OP, format!("step {i} has {value:?}, with {operands} operands")),
+            for (value, dtype) in step.values() {
+                let found = match value {
+                    Value::Operand(at) => operands.get(at).copied(),
+                    Value::Step(at) if at < i => {
+                        last_use[at] = i;
+                        Some(steps[at].dtype())
+                    }
+                    Value::Number(x) if dtype == DType::F32 || (x.fract() == 0.0 && x.abs() <= EXACT) => {
+                        Some(dtype)
+                    }
+                    Value::Step(_) | Value::Number(_) => None,
+                };
+                if found != Some(dtype) {
+                    return invalid(OP, format!("step {i} has {value:?}, expected a value of type {dtype}"));
                 }
             }
         }
-        let (mut registers, mut free, mut count) = (Vec::with_capacity(steps.len()), Vec::new(), 0);
+        let (mut places, mut free, mut n_registers) = (Vec::with_capacity(steps.len()), Vec::new(), 0);
         for (i, step) in steps.iter().enumerate() {
-            let mut ended: Vec<usize> = step
-                .values()
-                .into_iter()
-                .flatten()
-                .filter_map(|value| match value {
-                    Value::Step(at) if last_use[at] == i => Some(registers[at]),
-                    _ => None,
-                })
-                .collect();
-            ended.dedup();
-            free.extend(ended);
-            let register = free.pop().unwrap_or_else(|| {
-                count += 1;
-                count - 1
+            let ended = step.values().into_iter().filter_map(|(value, _)| match value {
+                Value::Step(at) if last_use[at] == i && result_of[at].is_none() => places[at],
+                _ => None,
             });
-            registers.push(register);
-            if last_use[i] == 0 {
-                free.push(register); // no step uses the result
+            let mut ended: SmallVec<[usize; 3]> = ended.collect();
+            ended.sort_unstable();
+            ended.dedup();
+            // A function works in place; all other steps read their operands while they write.
+            if let Step::Map(..) = step {
+                free.extend(ended.drain(..));
             }
+            let place: Option<usize> = match result_of[i] {
+                Some(_) => None,
+                None => Some(free.pop().unwrap_or_else(|| {
+                    n_registers += 1;
+                    n_registers - 1
+                })),
+            };
+            free.extend(ended);
+            if last_use[i] == 0 {
+                free.extend(place); // no step uses the result
+            }
+            places.push(place);
         }
-        Ok(Program { operands, steps, registers, count })
+        let places = places.iter().zip(&result_of);
+        let places = places.map(|(place, result)| place.unwrap_or(n_registers + result.unwrap_or(0)));
+        Ok(Program {
+            operands: operands.to_vec(),
+            results: results.to_vec(),
+            places: places.collect(),
+            n_registers,
+            steps: steps.into_iter().map(Step::encoded).collect(),
+        })
     }
 
-    /// The result, of the shape to which the operands broadcast. An operand without other handles may be
+    /// The results, of the shape to which the operands broadcast. Operands without other handles may be
     /// overwritten.
-    pub fn run(&self, operands: Vec<HostTensor>, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
-        if operands.len() != self.operands {
-            return invalid(OP, format!("{} operands, expected {}", operands.len(), self.operands));
+    pub fn run(&self, operands: Vec<HostTensor>, cx: &Cx<'_>) -> Result<Vec<HostTensor>, TensorError> {
+        if operands.len() != self.operands.len() {
+            return invalid(OP, format!("{} operands, expected {}", operands.len(), self.operands.len()));
         }
         let mut shape = Shape::scalar();
-        for x in &operands {
-            x.expect_dtype("operand", DType::F32)?;
+        for (x, &dtype) in operands.iter().zip(&self.operands) {
+            x.expect_dtype("operand", dtype)?;
             shape = broadcast_shape(&shape, x.shape())?;
         }
-        let reused = operands.iter().position(|x| x.is_unique() && *x.shape() == shape);
-        let out = match reused {
-            Some(at) => operands[at].clone(),
-            None => HostTensor::allocate(DType::F32, shape, cx.allocator)?,
-        };
-        if out.num_elements() == 0 {
-            return Ok(out);
+        // For each operand the result that it becomes.
+        let mut becomes = vec![None; operands.len()];
+        let mut outs = Vec::with_capacity(self.results.len());
+        for (i, &step) in self.results.iter().enumerate() {
+            let dtype = self.steps[step].dtype();
+            let fits = |x: &HostTensor| x.is_unique() && x.dtype() == dtype && *x.shape() == shape;
+            let free = operands.iter().zip(&mut becomes).find(|(x, becomes)| becomes.is_none() && fits(x));
+            outs.push(match free {
+                Some((x, becomes)) => {
+                    *becomes = Some(i);
+                    x.clone()
+                }
+                None => HostTensor::allocate(dtype, shape.clone(), cx.allocator)?,
+            });
+        }
+        if shape.num_elements() == 0 {
+            return Ok(outs);
         }
         {
-            // All operands are borrowed for reading, except the operand that becomes the result, which is
-            // borrowed for writing.
-            let mut borrowed: Vec<Option<Ref<'_, f32>>> = Vec::with_capacity(operands.len());
-            for (at, x) in operands.iter().enumerate() {
-                borrowed.push(if reused == Some(at) { None } else { Some(x.read::<f32>()?) });
+            // All operands are borrowed for reading, except those that become results, which are borrowed for
+            // writing.
+            let mut borrowed = Vec::with_capacity(operands.len());
+            for (x, becomes) in operands.iter().zip(becomes) {
+                borrowed.push(match becomes {
+                    Some(result) => Err(result),
+                    None => Ok(Floats::read(x)?),
+                });
             }
             let sources: Vec<Source<'_>> = borrowed
                 .iter()
                 .zip(&operands)
-                .map(|(numbers, x)| Source::new(numbers.as_deref(), x.shape(), out.shape()))
+                .map(|(numbers, x)| match numbers {
+                    Ok(numbers) => Source::new(numbers, x.shape(), &shape),
+                    Err(result) => Source::Result(*result),
+                })
                 .collect();
-            cx.parts(&mut out.write::<f32>()?, (BLOCK, 2 * self.steps.len()), &|first, out| {
-                self.part(&sources, first, out);
-            });
+            let mut written = outs.iter().map(HostTensor::write_bytes).collect::<Result<Vec<_>, _>>()?;
+            let block = self.block_size(&sources);
+            let mut parts: Vec<_> = written
+                .iter_mut()
+                .map(|bytes| bytemuck::cast_slice_mut::<u8, f32>(bytes).chunks_mut(block))
+                .collect();
+            let blocks = 0..shape.num_elements().div_ceil(block);
+            let mut blocks: Vec<Block<'_>> =
+                blocks.map(|_| parts.iter_mut().filter_map(Iterator::next).collect()).collect();
+            let cost = block.saturating_mul(2 * self.steps.len());
+            cx.parts(&mut blocks, (1, cost), &|first, blocks| self.part(&sources, first * block, blocks));
         }
-        Ok(out)
+        Ok(outs)
     }
 
-    /// Computes some blocks of the result, from element `first` on.
-    fn part(&self, sources: &[Source<'_>], first: usize, out: &mut [f32]) {
-        let mut registers = vec![vec![0.0; BLOCK.min(out.len())]; self.count + sources.len()];
-        for (i, out) in out.chunks_mut(BLOCK).enumerate() {
-            let first = first + i * BLOCK;
-            for (source, register) in sources.iter().zip(&mut registers[self.count..]) {
-                source.load(first, out, &mut register[..out.len()]);
+    /// The elements of a block: registers and results fit the L1 cache together.
+    fn block_size(&self, sources: &[Source<'_>]) -> usize {
+        let streams = sources.iter().filter(|source| !matches!(source, Source::Single(_))).count();
+        let all = self.n_registers + self.results.len() + streams;
+        (BLOCK * 8 / all.max(8)).max(128).next_multiple_of(16)
+    }
+
+    /// Computes some blocks of the results, from element `first` on.
+    fn part(&self, sources: &[Source<'_>], mut first: usize, blocks: &mut [Block<'_>]) {
+        let longest = blocks.iter().flatten().map(|part| part.len()).max().unwrap_or(0);
+        let mut loaded: Vec<Vec<f32>> =
+            sources.iter().map(|source| vec![0.0; if source.is_loaded() { longest } else { 0 }]).collect();
+        let mut registers = vec![vec![0.0; longest]; self.n_registers];
+        for results in blocks {
+            let len = results.first().map_or(0, |result| result.len());
+            for (source, register) in sources.iter().zip(&mut loaded) {
+                source.load(first, results, register.get_mut(..len).unwrap_or_default());
             }
-            self.block(sources, first, &mut registers, out);
+            let registers = registers.iter_mut().map(|register| &mut register[..len]);
+            let mut places: SmallVec<[&mut [f32]; 16]> =
+                registers.chain(results.iter_mut().map(|result| &mut **result)).collect();
+            let operands: SmallVec<[&[f32]; 8]> = sources
+                .iter()
+                .zip(&loaded)
+                .map(|(source, register)| source.block(first, len, register.get(..len).unwrap_or_default()))
+                .collect();
+            for (step, &place) in self.steps.iter().zip(&self.places) {
+                let to = std::mem::take(&mut places[place]);
+                self.step(step, place, &operands, &places, to);
+                places[place] = to;
+            }
+            first += len;
         }
     }
 
-    fn block(&self, sources: &[Source<'_>], first: usize, registers: &mut [Vec<f32>], out: &mut [f32]) {
-        let last = self.steps.len() - 1;
-        let len = out.len();
-        for (i, step) in self.steps[..last].iter().enumerate() {
-            let mut to = std::mem::take(&mut registers[self.registers[i]]);
-            self.step(step, Some(self.registers[i]), (sources, first), registers, &mut to[..len]);
-            registers[self.registers[i]] = to;
-        }
-        self.step(&self.steps[last], None, (sources, first), registers, out);
-    }
-
-    /// Computes a step into `to`: register `own`, which was taken out of `registers`, or the result if `own`
-    /// is `None`.
-    fn step(
+    /// The elements of a value in a block: all of them, or one that stands for all.
+    fn numbers<'n>(
         &self,
-        step: &Step,
-        own: Option<usize>,
-        (sources, first): (&[Source<'_>], usize),
-        registers: &[Vec<f32>],
-        to: &mut [f32],
-    ) {
+        value: &'n Value,
+        operands: &'n [&'n [f32]],
+        places: &'n [&mut [f32]],
+    ) -> &'n [f32] {
+        match value {
+            Value::Operand(at) => operands[*at],
+            Value::Step(at) => &*places[self.places[*at]],
+            Value::Number(x) => std::slice::from_ref(x),
+        }
+    }
+
+    /// Computes a step into `to`, which was taken out of its place.
+    fn step(&self, step: &Step, place: usize, operands: &[&[f32]], places: &[&mut [f32]], to: &mut [f32]) {
         let isa = Isa::detect();
-        let len = to.len();
-        let is_there = |value: &Value| matches!(value, Value::Step(at) if Some(self.registers[*at]) == own);
-        let numbers = |value: &Value| -> &[f32] {
-            match value {
-                Value::Operand(at) => sources[*at].block(first, len, &registers[self.count + at]),
-                Value::Step(at) => &registers[self.registers[*at]][..len],
-                Value::Number(_) => &[],
-            }
-        };
-        let fill = |value: &Value, to: &mut [f32]| match (value, numbers(value)) {
-            (Value::Number(x), _) => to.fill(*x),
-            (_, &[x]) => to.fill(x),
-            (_, x) => to.copy_from_slice(x),
-        };
+        let of = |value| self.numbers(value, operands, places);
         match step {
             Step::Map(function, x) => {
-                if !is_there(x) {
-                    fill(x, to);
+                let is_there = matches!(x, Value::Step(at) if self.places[*at] == place);
+                if !is_there {
+                    fill(of(x), to);
                 }
                 isa.map(*function, to);
             }
-            Step::Arithmetic(op, a, b) => {
-                let is_single = |value: &Value| match value {
-                    Value::Number(_) => true,
-                    Value::Operand(at) => matches!(sources[*at], Source::Single(_)),
-                    Value::Step(_) => false,
-                };
-                let over = if is_there(a) || (!is_there(b) && !is_single(a)) || is_single(b) {
-                    Over::Left
-                } else {
-                    Over::Right
-                };
-                let (x, y) = if over == Over::Left { (a, b) } else { (b, a) };
-                let both = is_there(x) && is_there(y);
-                if !is_there(x) {
-                    fill(x, to);
-                }
-                match y {
-                    Value::Number(y) => isa.arithmetic(*op, over, to, &[*y]),
-                    _ if both => self.with_itself(isa, *op, to),
-                    _ => isa.arithmetic(*op, over, to, numbers(y)),
-                }
+            Step::Arithmetic(op, a, b) => isa.zip(Zip::Floats(*op), of(a), of(b), to),
+            Step::Ints(op, a, b) => isa.zip(Zip::Ints(*op), of(a), of(b), to),
+            Step::Compare(op, a, b) => isa.zip(Zip::Compare(*op), of(a), of(b), to),
+            Step::ToFloat(x) => isa.to_floats(of(x), to),
+            Step::Choose(flag, a, b) => {
+                fill(of(b), to);
+                isa.choose(of(flag), of(a), to);
             }
         }
     }
+}
 
-    /// Arithmetic of a register with itself.
-    fn with_itself(&self, isa: Isa, op: Arithmetic, to: &mut [f32]) {
-        let mut copy = [0.0; 64];
-        for to in to.chunks_mut(64) {
-            let copy = &mut copy[..to.len()];
-            copy.copy_from_slice(to);
-            isa.arithmetic(op, Over::Left, to, copy);
+/// A block of each result.
+type Block<'a> = SmallVec<[&'a mut [f32]; 2]>;
+
+/// The elements of an operand; those of i32 as their bits.
+enum Floats<'a> {
+    F32(Ref<'a, f32>),
+    I32(Ref<'a, i32>),
+}
+
+impl Floats<'_> {
+    fn read(x: &HostTensor) -> Result<Floats<'_>, TensorError> {
+        Ok(match x.dtype() {
+            DType::I32 => Floats::I32(x.read::<i32>()?),
+            _ => Floats::F32(x.read::<f32>()?),
+        })
+    }
+}
+
+impl std::ops::Deref for Floats<'_> {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        match self {
+            Floats::F32(x) => x,
+            Floats::I32(x) => bytemuck::cast_slice(x),
         }
+    }
+}
+
+/// `to = x`, which has as many elements, or one.
+fn fill(x: &[f32], to: &mut [f32]) {
+    match x {
+        &[x] => to.fill(x),
+        x => to.copy_from_slice(x),
     }
 }
 
@@ -256,8 +411,9 @@ fn repeat(row: &[f32], at: usize, to: &mut [f32]) {
 
 /// The location of an operand's elements.
 enum Source<'a> {
-    /// The operand becomes the result: each block is copied to a register before it is overwritten.
-    Result,
+    /// The operand becomes the result of this number: each block is copied to a register before it is
+    /// overwritten.
+    Result(usize),
     /// The operand is read in place: it has as many elements as the result.
     Even(&'a [f32]),
     /// The operand has one element.
@@ -267,9 +423,8 @@ enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The source of an operand; `numbers` is `None` for the operand that becomes the result.
-    fn new(numbers: Option<&'a [f32]>, shape: &Shape, result: &Shape) -> Source<'a> {
-        let Some(numbers) = numbers else { return Source::Result };
+    /// The source of an operand with these elements.
+    fn new(numbers: &'a [f32], shape: &Shape, result: &Shape) -> Source<'a> {
         if let &[x] = numbers {
             return Source::Single(x);
         }
@@ -280,11 +435,16 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// True if its elements are read from a register.
+    fn is_loaded(&self) -> bool {
+        matches!(self, Source::Result(_) | Source::Walked { .. })
+    }
+
     /// Copies the elements of a block, from `first` on, to the register, for sources that need one.
-    fn load(&self, first: usize, result: &[f32], register: &mut [f32]) {
+    fn load(&self, first: usize, results: &[&mut [f32]], register: &mut [f32]) {
         match self {
             Source::Even(_) | Source::Single(_) => {}
-            Source::Result => register.copy_from_slice(result),
+            Source::Result(i) => register.copy_from_slice(&results[*i]),
             Source::Walked { numbers, outer, last }
                 if outer.iter().all(|axis| axis.a == 0) && last.a == 1 =>
             {
@@ -315,7 +475,7 @@ impl<'a> Source<'a> {
         match self {
             Source::Even(numbers) => &numbers[first..][..len],
             Source::Single(x) => std::slice::from_ref(x),
-            Source::Result | Source::Walked { .. } => &register[..len],
+            Source::Result(_) | Source::Walked { .. } => register,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! MatMul | Conv2D | DepthwiseConv2dNative, constant weights ──▶ Weights, packed once and stored in a file
 //!   + BatchNorm, BiasAdd, Add, Relu ...    ──────────────────▶ After, applied while a tile is in the cache
-//! any elementwise operators              ──────────────────▶ Program, a block of each operand at a time
+//! any elementwise operators              ──────────────────▶ Program, a block of each value at a time
 //! mean, variance, normalization of rows  ──────────────────▶ layer_norm
 //! products, softmax, products            ──────────────────▶ attention
 //! ```
@@ -23,7 +23,7 @@ mod tests;
 mod weights;
 
 pub use attention::{Attention, attention};
-pub use chain::{Program, Step, Value};
+pub use chain::{Program, Step, StepKind, Value};
 pub use packing::Packing;
 pub use weights::{Algorithm, Weights, WeightsKind};
 

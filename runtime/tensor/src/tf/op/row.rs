@@ -24,7 +24,8 @@ use super::function::Made;
 use super::infer::{Rule, arrays, rules};
 use super::signature::Signature;
 use crate::DType;
-use crate::simd::{Arithmetic, Function};
+use crate::simd::{Arithmetic, Function, IntArithmetic};
+use crate::tf::fused::StepKind;
 use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary, fast};
 
 /// The dialect's name in the names of its ops.
@@ -438,6 +439,22 @@ impl OpRow {
             Class::Binary(op) => fast::arithmetic_of(op),
             _ => None,
         }
+    }
+
+    /// The step of a fused program that computes it from f32, or from i32 where `is_int`. A boolean is an i32
+    /// there.
+    pub fn step(&self, is_int: bool) -> Option<StepKind> {
+        Some(match (self.columns.class, self.op) {
+            (Class::Unary(_), _) => StepKind::Map(self.vector_function()?),
+            (Class::Binary(Binary::Add), _) if is_int => StepKind::Ints(IntArithmetic::Add),
+            (Class::Binary(Binary::Sub), _) if is_int => StepKind::Ints(IntArithmetic::Sub),
+            (Class::Binary(Binary::Mul), _) if is_int => StepKind::Ints(IntArithmetic::Mul),
+            (Class::Binary(_), _) if !is_int => StepKind::Arithmetic(self.vector_arithmetic()?),
+            (Class::Compare(op), _) => StepKind::Compare(op),
+            (_, Some(Op::Cast)) => StepKind::ToFloat,
+            (_, Some(Op::SelectV2)) => StepKind::Choose,
+            _ => return None,
+        })
     }
 
     /// The work of one evaluation.

@@ -2,14 +2,16 @@
 //!
 //! ```text
 //! _PackedConv2D(x, weights, bias) {filter_shape = [3, 3, 8, 8], fused_ops = ["BiasAdd", "Relu"], ...}
-//! _FusedElementwise(a, b) {ops = ["Mul", "Tanh"], values = [0, 1, 2], numbers = []}        tanh(a * b)
+//! _FusedElementwise(a, b) {ops = ["Mul", "Tanh"], values = [0, 1, 2], numbers = [], results = [1]}    tanh(a * b)
 //! _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
 //! ```
 //!
 //! `weights` are the bytes of a [`Weights`], which determines the precision of the product. `input_range` is
 //! the range of `x`, if it is known; weights of 8-bit integers use it. `values` has an entry for each operand
 //! of each step: an entry from 0 on counts the operands, then the results of steps; -1, -2, ... are the
-//! `numbers`.
+//! `numbers`. `results` are the steps that are results. Booleans are steps only: 0 and 1 of i32.
+
+use smallvec::SmallVec;
 
 use super::layers::conv;
 use super::{owning, owning_many};
@@ -20,7 +22,8 @@ use crate::tf::fused::{self, After, Attention, Program, Step, Value, Weights};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::op::row::Lookup;
-use crate::{HostTensor, Shape, TensorError};
+use crate::tf::op::types::Type;
+use crate::{DType, HostTensor, Shape, TensorError};
 
 pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>, row: Lookup) -> Made {
     let (shape, contracted) = (sizes(attrs, "shape")?, attrs.count("contracted")?);
@@ -206,7 +209,10 @@ fn product(
 
 fn program(attrs: &Attributes<'_>, row: Lookup) -> Result<Program, TensorError> {
     let op = attrs.op();
-    let (n, names, numbers) = (attrs.count("num_args")?, attrs.strings("ops")?, attrs.floats("numbers")?);
+    let (names, numbers) = (attrs.strings("ops")?, attrs.floats("numbers")?);
+    let operands = attrs.types("TArgs")?.into_iter().map(Type::dtype).collect::<Option<Vec<DType>>>();
+    let Some(operands) = operands else { return invalid(op, "operands that are not numbers".to_owned()) };
+    let n = operands.len();
     let mut values = attrs.ints("values")?.into_iter();
     let mut next = || {
         let value = values.next()?;
@@ -216,15 +222,31 @@ fn program(attrs: &Attributes<'_>, row: Lookup) -> Result<Program, TensorError> 
         };
         Some(if at < n { Value::Operand(at) } else { Value::Step(at - n) })
     };
+    let mut is_int: Vec<bool> = operands.iter().map(|&dtype| dtype == DType::I32).collect();
     let mut step = |name: &str| {
-        if let Some(function) = function(name, row) {
-            return Some(Step::Map(function, next()?));
-        }
-        Some(Step::Arithmetic(row(name)?.vector_arithmetic()?, next()?, next()?))
+        let step = match function(name, row) {
+            Some(function) => Step::Map(function, next()?),
+            None => {
+                let row = row(name)?;
+                let n_values = row.signature().inputs.len();
+                let values: SmallVec<[Value; 3]> = (0..n_values).map(|_| next()).collect::<Option<_>>()?;
+                let is_int = |value: &Value| match *value {
+                    Value::Operand(at) => is_int.get(at) == Some(&true),
+                    Value::Step(at) => is_int.get(n + at) == Some(&true),
+                    Value::Number(_) => false,
+                };
+                row.step(values.iter().any(is_int))?.of(&values)?
+            }
+        };
+        is_int.push(step.dtype() == DType::I32);
+        Some(step)
     };
     let steps: Option<Vec<Step>> = names.iter().map(|name| step(name)).collect();
+    let results = attrs.ints("results")?.into_iter().map(|step| usize::try_from(step).unwrap_or(usize::MAX));
     match steps {
-        Some(steps) if values.next().is_none() => Program::new(n, steps),
+        Some(steps) if values.next().is_none() => {
+            Program::new(&operands, steps, &results.collect::<Vec<_>>())
+        }
         _ => invalid(op, format!("`values` and `numbers` are not those of {names:?}")),
     }
 }

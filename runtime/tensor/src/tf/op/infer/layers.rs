@@ -123,7 +123,7 @@ pub(in crate::tf::op) fn packed_depthwise_conv2d_native(cx: &Node<'_>) -> Shapes
 pub(in crate::tf::op) fn fused_elementwise(cx: &Node<'_>) -> Shapes {
     let all = cx.operands.iter().try_fold(PartialShape::of_rank(0), |all, x| broadcast(&all, &x.shape));
     match all {
-        Some(shape) => Ok(vec![shape]),
+        Some(shape) => Ok(vec![shape; cx.attrs.types("TResults")?.len()]),
         None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
     }
 }

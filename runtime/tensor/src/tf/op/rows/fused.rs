@@ -53,8 +53,8 @@ operators! { 6:
         ).differentiated(Gradient::Expands);
     /// A program of elementwise operators.
     _FusedElementwise
-        "args:num_args*float -> y:float; num_args:int numbers:list(float)=[] ops:list(string) \
-         values:list(int)"
+        "args:*TArgs -> y:*TResults; TArgs:list(type) TResults:list(type) numbers:list(float)=[] \
+         ops:list(string) results:list(int) values:list(int)"
         => composed(
             eval::packed::fused_elementwise,
             layers::fused_elementwise,
