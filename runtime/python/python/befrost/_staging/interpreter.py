@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import os
 import types
 from typing import TYPE_CHECKING, Any, Callable, Iterable
 
@@ -28,11 +29,12 @@ from .values import Partial, Poison, Weak, describe
 RETURN = ("return", 0)
 VALUE = ("value", 0)
 AT_BREAK = "value at break"
+TABLE_FOLDER = os.path.join(os.path.dirname(__file__), "table", "")
 MAX_DEPTH = 200
 
 
 class Frame(Owner):
-    """The variables of a call."""
+    """The variables of a call. `is_hidden`: of a definition of the table, of which no traceback tells."""
 
     def __init__(self, state: State, name: str, file: str, scope: Scope, parent: Frame | None,
                  function: types.FunctionType | None, module_globals: dict[str, Any]):
@@ -50,6 +52,7 @@ class Frame(Owner):
         self.unassigned: dict[int, list[str]] = {}  # by depth of a loop: names without a value before it
         self.signature: Any = None
         self.closure: dict[str, Any] = {}
+        self.is_hidden = file.startswith(TABLE_FOLDER)
         if function is not None and function.__closure__:
             for variable, cell in zip(function.__code__.co_freevars, function.__closure__):
                 try:
@@ -62,7 +65,8 @@ class Frame(Owner):
 class Arm:
     """One way of a conditional: a filled block, what it changed, and what it computed."""
 
-    def __init__(self, block: int, changes: Changes, result: Any, left: Any, returned: Any):
+    def __init__(self, clock: int, block: int, changes: Changes, result: Any, left: Any, returned: Any):
+        self.clock = clock
         self.block = block
         self.changes = changes
         self.result = result
@@ -96,8 +100,10 @@ class Control:
     # ---- places ----
 
     def site(self, node: ast.AST | None = None, frame: Frame | None = None) -> Site:
-        """The place of a node."""
+        """The place of a node; in a definition of the table that of the call."""
         node, frame = node or self.node, frame or self.frame
+        while frame.is_hidden and frame.caller is not None:
+            node, frame = frame.call_node or node, frame.caller
         line = getattr(node, "lineno", 0)
         return Site(frame.file, frame.name, line, getattr(node, "col_offset", 0),
                     getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or 0)
@@ -107,7 +113,8 @@ class Control:
         out = [self.site(node)]
         frame = self.frame
         while frame.caller is not None:
-            out.append(self.site(frame.call_node, frame.caller))
+            if not frame.is_hidden:
+                out.append(self.site(frame.call_node, frame.caller))
             frame = frame.caller
         return tuple(out)
 
@@ -226,7 +233,7 @@ class Control:
         left, returned = self.leaving(), self.flag(RETURN)
         changes = self.state.take(mark)
         graph.enter(before)
-        return Arm(block, changes, result, left, returned)
+        return Arm(mark.clock, block, changes, result, left, returned)
 
     def choose(self, condition: int, then: Callable[[], Any], otherwise: Callable[[], Any],
                sites: tuple[Site, ...] | None = None) -> Any:
@@ -278,9 +285,9 @@ class Control:
         if owner is self.frame and key != VALUE and key != RETURN:
             # The variables of the frame are not read after a return.
             if arm_a.returned is True and arm_b.returned is not True:
-                return self.kept(y), MISSING, y
+                return self.kept(y, arm_b), MISSING, y
             if arm_b.returned is True and arm_a.returned is not True:
-                return self.kept(x), x, MISSING
+                return self.kept(x, arm_a), x, MISSING
         poison: Poison | None = None
         for part in (x, y):
             if isinstance(part, Partial):
@@ -295,16 +302,16 @@ class Control:
                                  note("this statement may skip the assignment", sites[0]), None)
                 if isinstance(other, Poison) or arm.left is not True:
                     return one, MISSING, MISSING
-                template = PartialTemplate(to_template(other), one)
+                template = PartialTemplate(to_template(other, (arm_b if arm is arm_a else arm_a).clock), one)
                 return (template, MISSING, y) if arm is arm_a else (template, x, MISSING)
         try:
             template = join(x, y)
         except Differ as error:
             poison = self.conflict(owner, key, error, a[1], b[1], sites)
             if key != VALUE and arm_a.left is True and arm_b.left is not True:
-                return PartialTemplate(to_template(y), poison), MISSING, y
+                return PartialTemplate(to_template(y, arm_b.clock), poison), MISSING, y
             if key != VALUE and arm_b.left is True and arm_a.left is not True:
-                return PartialTemplate(to_template(x), poison), x, MISSING
+                return PartialTemplate(to_template(x, arm_a.clock), poison), x, MISSING
             return poison, MISSING, MISSING
         if isinstance(template, NumberLeaf) and isinstance(key, tuple):
             template.origin = template.origin or sites
@@ -312,11 +319,12 @@ class Control:
             template = PartialTemplate(template, poison)
         return template, x, y
 
-    def kept(self, value: Any) -> Any:
-        """The template of a value that only one way has."""
+    def kept(self, value: Any, arm: Arm) -> Any:
+        """The template of a value that only one way has. Lists and objects that are older than the way stay themselves:
+        what it changed in them is among its changes."""
         if isinstance(value, Partial):
-            return PartialTemplate(to_template(value.value), value.poison)
-        return to_template(value)
+            return PartialTemplate(to_template(value.value, arm.clock), value.poison)
+        return to_template(value, arm.clock)
 
     def conflict(self, owner: Owner, key: Any, error: Differ, a: Site | None, b: Site | None,
                  sites: tuple[Site, ...]) -> Poison:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .emitter import VARIANT, Emitter, TensorType, type_of_leaf
 from .errors import Refused
-from .names import MISSING, State
+from .names import MISSING, Owner, State
 from .values import (
     KINDS, ORDER, ZEROS, Array, DictObject, Fixed, Growing, ListObject, Partial, Poison, Shape, Struct, Weak, describe,
     kind_of_number,
@@ -239,26 +239,28 @@ def join_items(a: Any, b: Any) -> Any:
     return GrowingTemplate(item)
 
 
-def to_template(value: Any) -> Any:
-    """The template of one value: what is staged becomes leaves."""
+def to_template(value: Any, clock: int = -1) -> Any:
+    """The template of one value: what is staged becomes leaves. What is as old as `clock` or older stays itself."""
     if isinstance(value, Weak):
         return NumberLeaf(value.kind, value.origin)
     if isinstance(value, Array):
         return value if value.const is not None else ArrayLeaf(value.dtype, value.shape, value.roots, value.owned)
     if isinstance(value, tuple):
-        return make_tuple(value, [to_template(x) for x in value])
+        return make_tuple(value, [to_template(x, clock) for x in value])
     if isinstance(value, Fixed):
-        return Fixed(tuple(to_template(x) for x in value.items))
+        return Fixed(tuple(to_template(x, clock) for x in value.items))
     if isinstance(value, Growing):
         return GrowingTemplate(value.item)
+    if isinstance(value, Owner) and value.birth <= clock:
+        return value
     if isinstance(value, ListObject):
-        return ListTemplate(to_template(value.items), value.is_kept)
+        return ListTemplate(to_template(value.items, clock), value.is_kept)
     if isinstance(value, DictObject):
-        return DictTemplate({key: to_template(x) for key, x in value.items.items()}, value.is_kept)
+        return DictTemplate({key: to_template(x, clock) for key, x in value.items.items()}, value.is_kept)
     if isinstance(value, dict):
-        return {key: to_template(x) for key, x in value.items()}
+        return {key: to_template(x, clock) for key, x in value.items()}
     if isinstance(value, Struct):
-        return StructTemplate(value.cls, {key: to_template(x) for key, x in value.fields.items()}, value.is_kept)
+        return StructTemplate(value.cls, {key: to_template(x, clock) for key, x in value.fields.items()}, value.is_kept)
     return value
 
 
