@@ -304,6 +304,20 @@ def not_iterable(n):
     return n
 
 
+@wrong(["a list", "the same", "branch"], i64(1))
+def list_that_may_be_another(x):
+    first, second = [1], [2]
+    chosen = first if x > 0 else second
+    first.append(3)  # HERE
+    return chosen
+
+
+@failing(ValueError, ["NaN", "integer"], np.float64("nan"))
+def integer_of_nan(x):
+    y = x * 2
+    return int(y)  # HERE
+
+
 @failing(IndexError, ["out of bounds", "7", "3"], A([1, 2, 3]), i64(7))
 def index_error(x, i):
     y = x + 1
