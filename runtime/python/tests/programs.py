@@ -1069,3 +1069,61 @@ def an_object_is_in_a_list_of_itself(x):
 @program((A([[1, -2, 3], [4, 5, 6]]), A([1.5, -2.0])), (A([[7]]), A([0.5])))
 def conjugates_and_triangles(m, x):
     return np.conjugate(m), x.conj(), np.conj(m[0]), np.tril(m, 1), np.triu(m, k=-1), np.tril(m), np.triu(m)
+
+
+@program((i64(5), i64(-5)), (i64(5), i64(7)), (i64(1), i64(1)))
+def list_extended_behind_a_return(n, k):
+    items = []
+    if n > 3:
+        if k > 0:
+            if k > 5:
+                return items
+        items += [n, k]
+    return items
+
+
+@program((i64(5), i64(1)), (i64(-1), i64(2)))
+def two_names_of_a_list_of_a_branch(n, k):
+    if n > 0:
+        made = [n * 2]
+        pair = (made, 1)
+    else:
+        made = [k]
+        pair = (made, 2)
+    made.append(3)
+    pair[0].append(n)
+    return made, pair
+
+
+@program((i64(5), i64(1)), (i64(-1), i64(2)))
+def list_under_another_name(n, k):
+    first = [1]
+    if n <= 0:
+        second = first
+    else:
+        return [k]
+    second.append(n)
+    return first
+
+
+@program((i64(5), i64(1)), (i64(-1), i64(2)))
+def lists_that_change_places(n, k):
+    a, b = [1], [2]
+    if n > 0:
+        a, b = b, a
+    a.append(k)
+    return a, b
+
+
+OPTIONS = {"axis": 0}
+WINDOW = np.s_[1:3]
+
+
+@program((A([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),))
+def objects_of_outside(x):
+    return np.sum(x, **OPTIONS), x[WINDOW], x[WINDOW, ::-1], {**OPTIONS, "k": 1}, list(zip([1, 2], [3, 4]))
+
+
+@program((A([1.0, np.nan, 3.0]),), (A([3.0, 1.0, np.inf]),))
+def numbers_that_are_none(x):
+    return np.argmax(x), np.argmin(x), x * 0, np.median(x), max(x), min(x), x // 0.1, x % 0.3, np.sort(x)

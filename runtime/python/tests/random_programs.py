@@ -1,9 +1,12 @@
-"""Random programs: nested if, while, for, with break, continue, return, else, helpers, lists and tuples, static and
-staged values mixed. They end, and every variable keeps its type. Each is run plainly and compiled.
+"""Random programs: nested if, while, for, with break, continue, return, else, helpers, closures that change variables,
+methods, defaults and keyword arguments, lists, tuples, comprehensions, index forms, NumPy's functions under several
+names, static and staged values mixed. They end, and every variable keeps its type. Each is run plainly, compiled, and
+some of them operator by operator on Tensors; what is printed is compared too.
 
     random_programs.py [COUNT [SEED]]     prints the source of the first program that differs
 """
 
+import copy
 import io
 import contextlib
 import os
@@ -12,11 +15,16 @@ import random
 import sys
 import tempfile
 import traceback
+import warnings
 
 import numpy as np
 
 import befrost as bf
 from loading import module
+
+
+# Each so many-th program is run on Tensors too.
+EAGER = 8
 
 
 class Maker:
@@ -29,6 +37,7 @@ class Maker:
         self.helpers = []
         self.n_lists = 0
         self.loops = 0
+        self.is_main = False
 
     def pick(self, *options):
         return self.random.choice(options)
@@ -36,12 +45,19 @@ class Maker:
     def int(self, depth=0):
         options = ["a", "b", "c", "d", "n", "k", str(self.random.randrange(-4, 10))]
         if depth < 2 and self.random.random() < 0.5:
-            kind = self.random.randrange(8)
+            kind = self.random.randrange(13)
             x, y = self.int(depth + 1), self.int(depth + 1)
+            if kind in (8, 9):
+                return self.more_int(x, y, depth)
+            if kind == 10 and self.is_main:
+                return self.of_arrays(x, depth)
+            if kind == 11 and self.is_main:
+                return self.pick(f"step({x})", f"step({x}, 3, {y}, scale=2)", f"step(k2={y} % 5, v={x})",
+                                 f"box.add({x})", f"box.tripled", f"(lambda v, w={y}: (v * 2 + w) % 1009)({x})")
             if kind == 0:
-                return f"({x} // {self.random.randrange(1, 5)})"
+                return f"({x} // {self.pick(1, 2, 3, 4, -2, -3)})"
             if kind == 1:
-                return f"({x} % {self.random.randrange(2, 7)})"
+                return f"({x} % {self.pick(2, 3, 5, 6, -4, -7)})"
             if kind == 2:
                 return f"abs({x})"
             if kind == 3:
@@ -53,11 +69,40 @@ class Maker:
             return f"({x} {self.pick('+', '-', '*')} {y}) % 1009"
         return self.pick(*options)
 
+    def more_int(self, x, y, depth):
+        """Shifts, powers, bits, arithmetic of booleans, conversions."""
+        count = self.random.randrange(4)
+        test, other = self.condition(depth + 1), self.condition(depth + 1)
+        return self.pick(
+            f"(({x} << {count}) % 1009)", f"({x} >> {count})", f"(1 << (abs({x}) % 6))", f"({x} % 7) ** {count}",
+            f"(({test}) + ({other}))", f"(({test}) * 3)", f"(~{x} & 7)", f"(({x} ^ {y}) % 1009)", f"({x} | 1)",
+            f"divmod({x}, 5)[1]", f"int({self.float(depth + 1)} * 3)", f"(bool({x}) + 1)", f"int(np.int32({x} % 100))",
+            f"(-{x} if {x} < 0 else {x})", f"round({self.float(depth + 1)} * 2)", f"sum([{x}, {y}, 1])",
+            f"max({x}, {y}, key=lambda v: (v * 7) % 11)")
+
+    def of_arrays(self, x, depth):
+        """Integers that are found in arrays."""
+        limit = self.float(1)
+        return self.pick(
+            f"int(np.sum(y[::-1][:2]))", f"int(y[-2:].sum() * 2)", f"int(x[1::2].max() * 3)", f"y[None, :].shape[1]",
+            f"int(y[..., 0] * 4)", f"int(y[y > {limit}].sum())", f"int(np.count_nonzero(x > {limit}))",
+            f"int(y[[2, 0]].sum() * 2)", f"int(y[np.array([{x} % 3, 1])].sum())", f"int(numpy.clip({x}, -5, 5))",
+            f"int(np.argmax(x))", f"int(LA.norm(y))", f"int(where(x > {limit}, 1, 2).sum())", f"int(np.dot(y, y) % 50)",
+            f"len([v for v in x if v > {limit}])", f"sum([i * 2 for i in range(abs({x}) % 4)])", f"int(m[{x} % 2, 1])",
+            f"int(m.sum(axis=0)[{x} % 3])", f"int((m.T @ m)[0, 1] % 9)", f"int(np.cumsum(x)[-1])")
+
     def float(self, depth=0):
         options = ["f", "g", f"{self.random.randrange(-8, 9) / 4}"]
         if depth < 2 and self.random.random() < 0.5:
             x, y = self.float(depth + 1), self.pick(self.float(depth + 1), self.int(depth + 1))
-            kind = self.random.randrange(5)
+            kind = self.random.randrange(8)
+            if kind == 5:
+                return self.pick(f"exp(-abs({x}))", f"float(np.float32({x}))", f"numpy.minimum({x}, 2.5)", f"math.sin({x})",
+                                 f"({self.random.randrange(4)} if {self.condition(depth + 1)} else {x})", f"min({x}, 1.5)")
+            if kind == 6:
+                return f"({x} // {self.pick(0.1, 0.3, -0.7, 2)}) * 0.125"
+            if kind == 7:
+                return f"({x} % {self.pick(0.1, 0.3, -0.7, 2)})"
             if kind == 0:
                 return f"np.tanh({x})"
             if kind == 1:
@@ -68,7 +113,12 @@ class Maker:
         return self.pick(*options)
 
     def condition(self, depth=0):
-        kind = self.random.randrange(7)
+        kind = self.random.randrange(9)
+        if kind == 7 and depth < 2:
+            root = f"np.sqrt({self.float(1)})"  # perhaps NaN
+            return f"({root} {self.pick('<', '>', '!=', '==')} {self.float(1)})"
+        if kind == 8 and depth < 2:
+            return f"({self.float(1)} <= {self.int(1)} < {self.float(1)} != {self.int(1)})"
         if kind == 0 and depth < 2:
             return f"({self.condition(depth + 1)} {self.pick('and', 'or')} {self.condition(depth + 1)})"
         if kind == 1 and depth < 2:
@@ -99,8 +149,7 @@ class Maker:
             if in_helper:
                 self.add(indent, f"a, b = b, {self.int()}")
             else:
-                self.add(indent, self.pick(f"items.append({self.int()})", f"a, b = b, {self.int()}",
-                                           f"y[{self.random.randrange(3)}] = {self.float()}", "pair = (pair[1], a)"))
+                self.add(indent, self.simple())
         elif kind in (5, 6, 7):
             self.add(indent, f"if {self.condition()}:")
             self.block(indent + 1, in_loop, in_helper)
@@ -124,6 +173,19 @@ class Maker:
             self.add(indent, f"b = len(items) + {self.int()} % 5")
         else:
             self.add(indent, f"f = {self.float()}")
+
+    def simple(self):
+        """A statement that changes a list, a tuple, an array, an object, or what is printed."""
+        sign = self.pick("+", "-", "*")
+        return self.pick(
+            f"items.append({self.int()})", f"a, b = b, {self.int()}", f"y[{self.random.randrange(3)}] = {self.float()}",
+            "pair = (pair[1], a)", f"(a, b), c = (b, c), {self.int()}", f"y[{self.pick('1:', '::2', '::-1', '-1')}] "
+            f"{sign}= {self.float()} * 0.5", f"y[{self.int()} % 3] -= 0.25", f"y[y < {self.float(1)}] = {self.float(1)}",
+            f"m[{self.int(1)} % 2] = {self.float(1)}", f"m[:, 1] {sign}= y[:2] * 0.25", f"m[{self.pick('[1, 0], [0, 2]', '0')}] "
+            f"= {self.float(1)}", f"y = np.tanh(y {sign} m[{self.int(1)} % 2])", f"box.total = (box.total + {self.int()}) % 1009",
+            f"print({self.int(1)}, {self.condition(1)})", f"print(f'{{{self.int(1)}}} {{{self.float(1)} * 1.0:.3f}}')",
+            f"items = [(v * 2 + {self.int(1)}) % 1009 for v in items]", f"items += [{self.int(1)}, {self.int(1)}]",
+            f"a = step({self.int(1)}) + sum([v for v in items if v > {self.int(1)}]) % 7")
 
     def loop(self, indent, in_helper):
         self.loops += 1
@@ -153,10 +215,13 @@ class Maker:
             self.block(indent + 1, False, in_helper)
 
     def result(self, in_helper):
-        return self.int() if in_helper else f"({self.int(1)}) * 1, ({self.float(1)}) * 1.0, items, pair, y"
+        return self.int() if in_helper else f"({self.int(1)}) * 1, ({self.float(1)}) * 1.0, items, pair, y, m, box.total * 1"
 
     def program(self):
-        text = ["import numpy as np", ""]
+        text = ["import math", "from dataclasses import dataclass", "import numpy", "import numpy as np",
+                "import numpy.linalg as LA", "from numpy import exp, where", "", "@dataclass", "class Box:", "    k: int",
+                "    total: int = 3", "    @property", "    def tripled(self):", "        return (self.total * 3) % 1009",
+                "    def add(self, v):", "        return (v + self.k * self.total) % 1009", ""]
         for h in range(self.random.randrange(0, 3)):
             self.lines = []
             budget, self.budget = self.budget, 4
@@ -167,10 +232,13 @@ class Maker:
                      *self.lines, ""]
             self.helpers.append(f"h{h}")
         self.lines = []
+        self.is_main = True
         while self.budget > 0:
             self.statement(1, False, False)
         text += ["def f(x, n, k, z):", "    a, b, c, d = n * 1, k * 1, 1, 2", "    f, g = z * 1, 0.5", "    items = []",
-                 "    y = np.zeros(3)", "    pair = (0, 1)", *self.lines, f"    return {self.result(False)}"]
+                 "    y = np.zeros(3)", "    m = np.outer(np.arange(1.0, 3.0), y + 0.5)", "    pair = (0, 1)", "    box = Box(k * 1)",
+                 "    def step(v, k2=2, *rest, scale=1):", "        nonlocal d", "        d = (d + v * k2 * scale + sum(rest)) % 1009",
+                 "        return d", *self.lines, f"    return {self.result(False)}"]
         return "\n".join(text) + "\n"
 
 
@@ -183,6 +251,14 @@ def same(got, want):
         return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
     g, w = np.asarray(got), np.asarray(want)
     return g.shape == w.shape and np.allclose(g, w, rtol=1e-6, atol=1e-9, equal_nan=True)
+
+
+def said_by(f, *args):
+    """The result of a call, and what it printed."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return f(*args), said.getvalue()
 
 
 def run(seed, folder):
@@ -198,17 +274,22 @@ def run(seed, folder):
         args = (np.array([draw.randrange(-8, 9) / 4 for _ in range(draw.choice([3, 3, 4]))]),
                 np.int64(draw.randrange(0, 6)), np.int64(draw.randrange(-5, 9)), np.float64(draw.randrange(-4, 5) / 2))
         try:
-            want = plain(*args)
-        except UnboundLocalError:
+            want, want_said = said_by(plain, *copy.deepcopy(args))
+        except (UnboundLocalError, ValueError, OverflowError):
             continue
         try:
-            got = compiled(*args)
+            got, said = said_by(compiled, *args)
         except bf.CompileError as error:
             lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
             assert lines, f"a refusal without a line: {error}"
             return "refused", f"{error} (line {lines[-1]})"
-        if not same(got, want):
-            return "differs", f"arguments {args}\n got {got}\nwant {want}"
+        if not same(got, want) or said != want_said:
+            return "differs", f"arguments {args}\n got {got}\n{said}\nwant {want}\n{want_said}"
+    if seed % EAGER == 0:
+        # Operator by operator: the plain function on Tensors.
+        got, said = said_by(plain, *map(bf.tensor, args))
+        if not same(got, want) or said != want_said:
+            return "differs eagerly", f"arguments {args}\n got {got}\n{said}\nwant {want}\n{want_said}"
     return None
 
 

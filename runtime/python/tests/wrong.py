@@ -134,19 +134,42 @@ def reciprocal_of_integers(x):
     return np.reciprocal(x)  # HERE
 
 
-@wrong(["triu", "positive"], A([[1, 2], [3, 4]]))
-def triangle_above_the_diagonal(x):
-    return np.triu(x, 1)  # HERE
-
-
 @wrong(["'numpy.add'", "casting"], A([1, 2]))
 def argument_that_a_ufunc_lacks_here(x):
     return np.add(x, x, casting="unsafe")  # HERE
 
 
-@wrong(["diag", "k"], A([1, 2]))
+@wrong(["median", "overwrite_input"], A([1, 2]))
 def argument_that_a_function_lacks_here(x):
-    return np.diag(x, k=1)  # HERE
+    return np.median(x, overwrite_input=True)  # HERE
+
+
+@wrong(["insertion", "matrix"], A([[1, 2], [3, 4]]))
+def insertion_into_a_matrix(x):
+    return np.insert(x, 0, 5, axis=1)  # HERE
+
+
+@wrong(["get'", "raises"], A([1, 2]))
+def exception_of_an_object(x):
+    return {"a": x}.get(Unequal())  # HERE
+
+
+class Unequal:
+    def __hash__(self):
+        raise ValueError("get' raises")
+
+
+@wrong(["single boolean"], A([1, 2]))
+def index_of_one_boolean(x):
+    return x[x[0] > 1]  # HERE
+
+
+@wrong(["list", "int", "bool"], A([1.0, 2.0]))
+def list_of_two_types_in_a_loop(x):
+    items = []
+    for v in x:  # HERE
+        items += [1, v > 0]  # NOTE
+    return items
 
 
 @wrong(["slice", "assigned"], 1.0)
@@ -279,6 +302,20 @@ def not_iterable(n):
     for i in n:  # HERE
         pass
     return n
+
+
+@wrong(["a list", "the same", "branch"], i64(1))
+def list_that_may_be_another(x):
+    first, second = [1], [2]
+    chosen = first if x > 0 else second
+    first.append(3)  # HERE
+    return chosen
+
+
+@failing(ValueError, ["NaN", "integer"], np.float64("nan"))
+def integer_of_nan(x):
+    y = x * 2
+    return int(y)  # HERE
 
 
 @failing(IndexError, ["out of bounds", "7", "3"], A([1, 2, 3]), i64(7))

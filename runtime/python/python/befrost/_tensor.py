@@ -242,6 +242,11 @@ def _tolist(self: Tensor) -> Any:
     return self.numpy().tolist()
 
 
+def _round(self: Tensor, digits: Any = None) -> Any:
+    """`round(t)`: an int, with digits a tensor."""
+    return _wrapped(round(self.numpy()[()], digits))
+
+
 def _format(self: Tensor, format_spec: str) -> str:
     return format(self.numpy()[()], format_spec)
 
@@ -309,7 +314,8 @@ def _attach() -> None:
     methods: dict[str, Any] = {
         "__array__": _array, "__array_ufunc__": _array_ufunc, "__array_function__": _array_function,
         "__getitem__": _getitem, "__setitem__": _setitem, "__iter__": _iter, "item": _item, "tolist": _tolist,
-        "__format__": _format, "__str__": _str, "__repr__": _repr, "_repr_html_": _repr_html, "__reduce__": _reduce,
+        "__format__": _format, "__round__": _round, "__trunc__": lambda self: self.numpy()[()].__trunc__(),
+        "__str__": _str, "__repr__": _repr, "_repr_html_": _repr_html, "__reduce__": _reduce,
         "__copy__": _copy, "__deepcopy__": _copy, "__getattr__": _getattr, "__array_priority__": 100, "__hash__": None,
         "dtype": property(lambda self: np.dtype(self.dtype_name) if self.dtype_name != "bfloat16" else _bfloat16(),
                           doc="NumPy's element type."),

@@ -24,10 +24,10 @@ from .values import (
 # The operator of a ufunc, for all dtypes that it resolves to; a text with ':' computes on booleans by another one.
 UFUNCS: dict[Any, str] = {
     np.add: "AddV2:LogicalOr", np.subtract: "Sub", np.multiply: "Mul:LogicalAnd", np.true_divide: "RealDiv",
-    np.floor_divide: "FloorDiv", np.remainder: "FloorMod", np.power: "Pow", np.float_power: "Pow",
+    np.remainder: "FloorMod", np.power: "Pow", np.float_power: "Pow",
     np.maximum: "Maximum:LogicalOr", np.minimum: "Minimum:LogicalAnd", np.fmod: "Mod", np.arctan2: "Atan2",
     np.bitwise_and: "BitwiseAnd:LogicalAnd", np.bitwise_or: "BitwiseOr:LogicalOr",
-    np.bitwise_xor: "BitwiseXor:NotEqual", np.left_shift: "LeftShift", np.right_shift: "RightShift",
+    np.bitwise_xor: "BitwiseXor:NotEqual",
     np.equal: "Equal", np.not_equal: "NotEqual", np.less: "Less", np.less_equal: "LessEqual",
     np.greater: "Greater", np.greater_equal: "GreaterEqual",
     np.logical_and: "LogicalAnd", np.logical_or: "LogicalOr", np.logical_xor: "NotEqual",
@@ -72,7 +72,8 @@ def weak_kind(value: Any) -> str | None:
     return value.kind if isinstance(value, Weak) else kind_of_number(value)
 
 
-def _argument_dtype(value: Any) -> Any:
+def argument_dtype(value: Any) -> Any:
+    """The dtype of an operand for `resolve_dtypes`: Python's types for its numbers."""
     kind = weak_kind(value)
     if kind is None:
         return value.dtype
@@ -109,16 +110,21 @@ def stacked_list(emit: Emitter, items: Growing) -> Array:
     from .joins import ArrayLeaf, NumberLeaf, leaf_type
     from .names import MISSING
 
-    if not isinstance(items.item, (ArrayLeaf, NumberLeaf)):
-        if items.item is MISSING:
-            return known(np.array([]))
-        raise Refused("no array can be made of a list of structures")
-    name, dims = leaf_type(items.item)
-    assert dims is not None
-    shape = emit.constant(dims, np.int32)
-    made = emit.op("TensorListStack", [items.lists[0], shape], {"element_dtype": name, "num_elements": -1},
-                   [(name, [-1, *dims])])
-    return emit.array(made[0])
+    if items.item is MISSING:
+        return known(np.array([]))
+
+    def column(of: Any, handle: int) -> Array:
+        name, dims = leaf_type(of)
+        assert dims is not None
+        made = emit.op("TensorListStack", [handle, emit.constant(dims, np.int32)],
+                       {"element_dtype": name, "num_elements": -1}, [(name, [-1, *dims])])
+        return emit.array(made[0])
+
+    if isinstance(items.item, (ArrayLeaf, NumberLeaf)):
+        return column(items.item, items.lists[0])
+    if isinstance(items.item, tuple) and all(isinstance(part, (ArrayLeaf, NumberLeaf)) for part in items.item):
+        return stacked(emit, list(map(column, items.item, items.lists)), 1)
+    raise Refused("no array can be made of a list of structures")
 
 
 def stacked(emit: Emitter, parts: list[Array], axis: int = 0, weak: bool = False) -> Array:
@@ -150,7 +156,7 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
         dtypes = [np.dtype(bool)] * (len(operands) + 1)
     else:
         try:
-            dtypes = list(ufunc.resolve_dtypes((*map(_argument_dtype, operands), *[None] * ufunc.nout)))
+            dtypes = list(ufunc.resolve_dtypes((*map(argument_dtype, operands), *[None] * ufunc.nout)))
         except TypeError:
             words = ", ".join(describe(v) for v in operands)
             raise Refused(f"'numpy.{ufunc.__name__}' cannot be done on {words}") from None
@@ -267,6 +273,9 @@ SPECIAL: dict[Any, Callable[[Emitter, list[Any], list[Any]], Array]] = {
     np.fmin: lambda emit, operands, dtypes: _ignoring_nan(emit, np.minimum, operands, dtypes),
     np.logaddexp: lambda emit, operands, dtypes: _logaddexp(emit, operands, dtypes),
     np.fabs: lambda emit, operands, dtypes: emit.one("Abs", [emit.id(operands[0], dtypes[0])]),
+    np.floor_divide: lambda emit, operands, dtypes: _floor_divide(emit, operands, dtypes),
+    np.left_shift: lambda emit, operands, dtypes: _shift(emit, "LeftShift", operands, dtypes),
+    np.right_shift: lambda emit, operands, dtypes: _shift(emit, "RightShift", operands, dtypes),
 }
 
 
@@ -280,6 +289,47 @@ def _trunc(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
         return x
     down = run_ufunc(emit, np.floor, [run_ufunc(emit, np.absolute, [x])])
     return run_ufunc(emit, np.multiply, [run_ufunc(emit, np.sign, [x]), down])  # type: ignore[no-any-return]
+
+
+def _floor_divide(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
+    """`x // y`. Of floats it is the quotient that belongs to the exact remainder: 1.0 // 0.1 is 9.0, although 1.0 / 0.1
+    is 10.0."""
+    if dtypes[0].kind != "f":
+        return emit.one("FloorDiv", [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
+    x, y = (emit.array(emit.id(value, dtype)) for value, dtype in zip(operands, dtypes))
+    rest = run_ufunc(emit, np.fmod, [x, y])
+    quotient = run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.subtract, [x, rest]), y])
+    differs = run_ufunc(emit, np.not_equal, [run_ufunc(emit, np.less, [rest, 0]), run_ufunc(emit, np.less, [y, 0])])
+    is_below = run_ufunc(emit, np.logical_and, [run_ufunc(emit, np.not_equal, [rest, 0]), differs])
+    quotient = run_ufunc(emit, np.rint, [select(emit, is_below, run_ufunc(emit, np.subtract, [quotient, 1]), quotient)])
+    if _all_known(operands[1], lambda divisors: divisors != 0):
+        return quotient  # type: ignore[no-any-return]
+    return select(emit, run_ufunc(emit, np.equal, [y, 0]), run_ufunc(emit, np.true_divide, [x, y]), quotient)
+
+
+def _all_known(value: Any, test: Callable[[Any], Any]) -> bool:
+    """True if the elements are known and the test holds for all of them."""
+    if isinstance(value, Array):
+        return value.const is not None and bool(np.all(test(value.const)))
+    return kind_of_number(value) is not None and bool(test(value))
+
+
+def _shift(emit: Emitter, name: str, operands: list[Any], dtypes: list[Any]) -> Array:
+    """`x << n`, `x >> n`. The operator takes the nearest count from 0 to the number's last bit; in NumPy all bits leave
+    the number if the count is negative or too large."""
+    dtype = dtypes[0]
+    bits = dtype.itemsize * 8
+    ids = [emit.id(value, to) for value, to in zip(operands, dtypes)]
+    if _all_known(operands[1], lambda counts: (counts >= 0) & (counts < bits)):
+        return emit.one(name, ids)
+    count = emit.array(ids[1])
+    if name == "RightShift" and dtype.kind == "i":
+        all_bits = select(emit, run_ufunc(emit, np.less, [count, 0]), bits - 1, count)
+        return emit.one(name, [ids[0], emit.id(all_bits)])
+    inside = run_ufunc(emit, np.less, [count, bits])
+    if dtype.kind == "i":
+        inside = run_ufunc(emit, np.logical_and, [inside, run_ufunc(emit, np.greater_equal, [count, 0])])
+    return select(emit, inside, emit.one(name, ids), 0)
 
 
 def _ignoring_nan(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: list[Any]) -> Array:
@@ -345,7 +395,9 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
             if not isinstance(a, Weak) and not isinstance(b, Weak):
                 return _static(python, a, b, sign)
             return _weak_binary(emit, kind, ufunc, a, b, ka, kb, sign)
-        return run_ufunc(emit, ufunc, [a, b])
+        if kind is ast.Pow and kb == "float" and not isinstance(b, Weak) and b == 0.5 and a.ndim > 0:
+            ufunc, b = np.sqrt, None  # as in NumPy: the power of minus infinity is NaN
+        return run_ufunc(emit, ufunc, [a] if b is None else [a, b])
     if isinstance(a, ListObject) or isinstance(b, ListObject):
         if is_numeric(a) and isinstance(a, Array) or isinstance(b, Array):
             return run_ufunc(emit, ufunc, [as_array(emit, a), as_array(emit, b)])
@@ -405,9 +457,18 @@ def _weak_binary(emit: Emitter, kind: type, ufunc: Any, a: Any, b: Any, ka: str,
         result = "float"
     if kind is ast.Pow and result == "int" and kind_of_number(b) == "int" and b < 0:
         result = "float"
-    dtype = KINDS[result]
-    made = run_ufunc(emit, ufunc, [emit.array(emit.id(a, dtype)), emit.array(emit.id(b, dtype))])
+    made = run_ufunc(emit, ufunc, [_converted(emit, a, KINDS[result]), _converted(emit, b, KINDS[result])])
     return Weak(result, emit.id(made))
+
+
+def _converted(emit: Emitter, value: Any, dtype: Any) -> Array:
+    """A number of Python's as an array of a dtype; a known one stays known."""
+    if isinstance(value, Weak):
+        return emit.array(emit.id(value, dtype))
+    try:
+        return known(np.asarray(value, dtype))
+    except OverflowError:
+        raise Refused(f"{value} does not fit in {dtype}") from None
 
 
 def compare(emit: Emitter, kind: type, a: Any, b: Any) -> Any:
@@ -419,7 +480,7 @@ def compare(emit: Emitter, kind: type, a: Any, b: Any) -> Any:
             if not isinstance(a, Weak) and not isinstance(b, Weak):
                 return _static(python, a, b, sign)
             dtype = KINDS[max(ka, kb, key=ORDER.index)]
-            made = run_ufunc(emit, ufunc, [emit.array(emit.id(a, dtype)), emit.array(emit.id(b, dtype))])
+            made = run_ufunc(emit, ufunc, [_converted(emit, a, dtype), _converted(emit, b, dtype)])
             return Weak("bool", emit.id(made))
         for x, y in ((a, b), (b, a)):
             # NumPy compares with the exact integer.

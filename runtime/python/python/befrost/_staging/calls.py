@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import inspect
 import types
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,10 @@ LIBRARIES = ("numpy", "math", "builtins", "functools", "itertools", "operator", 
 # Modules and builtins whose functions answer differently each time.
 CHANGING = ("random", "time", "datetime", "secrets", "uuid", "os", "io", "sys", "socket", "subprocess", "numpy.random")
 CHANGING_BUILTINS = ("open", "input", "exec", "eval", "compile", "globals", "locals", "vars", "breakpoint")
+
+REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+                              np.logical_and: np.all, np.logical_or: np.any}
+ACCUMULATIONS: dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
 def name_of(function: Any) -> str:
@@ -72,14 +77,20 @@ class Calls(Control):
         for keyword in node.keywords:
             value = self.eval(keyword.value)
             if keyword.arg is None:
-                if not isinstance(value, DictObject):
-                    raise Refused("'**' of something that is no dict")
-                kwargs.update(value.items)
+                kwargs.update(self.named_items(value))
             elif keyword.arg in kwargs:
                 raise Refused(f"got multiple values for keyword argument '{keyword.arg}'")
             else:
                 kwargs[keyword.arg] = value
         return self.call(function, args, kwargs)
+
+    def named_items(self, value: Any) -> dict[Any, Any]:
+        """The items of a dict: one of the function's, or one of outside."""
+        if isinstance(value, DictObject):
+            return value.items
+        if isinstance(value, Mapping):
+            return {key: self.outside(part) for key, part in value.items()}
+        raise Refused(f"'**' of {describe(value)}, which is no dict")
 
     def call(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """Calls anything."""
@@ -107,6 +118,8 @@ class Calls(Control):
             handler = None
         if handler is not None:
             return self.by_handler(handler, function, args, kwargs)
+        if isinstance(getattr(function, "__self__", None), np.ufunc):
+            return self.ufunc_method(function.__self__, function.__name__, args, kwargs)
         if isinstance(function, np.ufunc) and function.nout == 1 and not kwargs:
             return self.by_handler(TABLE["ufunc"], function, [function, *args], kwargs)
         if isinstance(function, types.MethodType):
@@ -124,6 +137,21 @@ class Calls(Control):
         if isinstance(user_call, types.FunctionType) and self.is_users(user_call):
             return self.call(user_call, [function, *args], kwargs)
         return self.call_static(function, args, kwargs)
+
+    def ufunc_method(self, ufunc: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """`np.add.reduce(x)` and its like."""
+        of = {"reduce": REDUCTIONS, "accumulate": ACCUMULATIONS}.get(name, {}).get(ufunc)
+        if of is not None and not args[2:]:
+            # A ufunc's methods go along the first axis, if none is given.
+            axis = kwargs.pop("axis", 0) if len(args) < 2 else args[1]
+            return self.call(of, [args[0]], {"axis": axis, **kwargs})
+        if name == "outer" and len(args) == 2 and ufunc.nin == 2:
+            x, y = (as_array(self.emit, value) for value in args)
+            x = self.call(np.reshape, [x, (*self.array_attribute(x, "shape"), *[1] * y.ndim)], {})
+            return self.call(ufunc, [x, y], kwargs)
+        if name == "__call__":
+            return self.call(ufunc, args, kwargs)
+        return self.call_static(getattr(ufunc, name), args, kwargs)
 
     def by_handler(self, handler: Any, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         try:

@@ -239,6 +239,11 @@ def stage(function: types.FunctionType, keys: dict[str, Any], leaf_types: list[L
         raise
     except RecursionError:
         raise Refused("the function is nested too deeply", (), interp.sites()[:8]) from None
+    except MemoryError:
+        raise
+    except Exception as error:
+        # An exception of an object's own code (`__eq__`, `__hash__`), or a mistake here: it has a place all the same.
+        raise Refused(f"{type(error).__name__}: {error}", (), interp.sites()) from error
     finally:
         sys.setrecursionlimit(limit)
 

@@ -86,8 +86,7 @@ class Expressions(Control):
         made: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values):
             if key is None:
-                other = self.eval(value)
-                made.update(other.items if isinstance(other, DictObject) else other)
+                made.update(self.named_items(self.eval(value)))
             else:
                 made[self.static_key(self.eval(key))] = self.eval(value)
         return DictObject(self.state, made)
@@ -368,6 +367,8 @@ class Expressions(Control):
             return self.call(np.real if name == "real" else np.imag, [array], {})
         if not hasattr(np.ndarray, name):
             raise Refused(f"arrays have no attribute '{name}'")
+        if not callable(getattr(np.ndarray, name)):
+            raise Refused(f"the attribute '{name}' of arrays cannot be compiled")
         return Method(array, name)
 
     def ev_Slice(self, node: ast.Slice) -> Any:
@@ -383,6 +384,7 @@ class Expressions(Control):
 
     def item(self, owner: Any, index: Any) -> Any:
         """`owner[index]`."""
+        index = indexing.normal(index)
         if isinstance(owner, Array):
             return indexing.get(self.emit, owner, index, self.as_index_array)
         if isinstance(owner, DictObject):

@@ -27,6 +27,11 @@ class Slice:
     def __init__(self, start: Any = None, stop: Any = None, step: Any = None):
         self.start, self.stop, self.step = (_number(part) for part in (start, stop, step))
 
+    def __eq__(self, other: object) -> bool:
+        if is_staged(self.parts()) or isinstance(other, Slice) and is_staged(other.parts()):
+            raise Refused("'==' of slices whose bounds are only known when it runs")
+        return isinstance(other, Slice) and self.parts() == other.parts()
+
     def parts(self) -> tuple[Any, ...]:
         return self.start, self.stop, self.step
 
@@ -38,6 +43,15 @@ def _number(part: Any) -> Any:
     if isinstance(part, Array) and part.const is not None and part.shape == ():
         return int(part.const)
     return part
+
+
+def normal(index: Any) -> Any:
+    """An index in which slices of outside are `Slice`s."""
+    if isinstance(index, slice):
+        return Slice(index.start, index.stop, index.step)
+    if isinstance(index, tuple) and any(isinstance(part, slice) for part in index):
+        return tuple(map(normal, index))
+    return index
 
 
 def _tuple(index: Any) -> tuple[Any, ...]:
@@ -87,6 +101,11 @@ def _expanded(array: Array, index: Any, as_array: AsArray) -> list[Any]:
             part = as_array(part)
         if isinstance(part, Array) and part.const is not None and part.shape == () and part.dtype.kind in "iu":
             part = int(part.const)
+        if not (part is None or part is Ellipsis or isinstance(part, (Array, Slice, Weak)) or kind_of_number(part)):
+            raise _no_index(part)
+        if (part.kind if isinstance(part, Weak) else kind_of_number(part)) == "bool" or \
+                isinstance(part, Array) and part.dtype == np.dtype(bool) and part.ndim == 0:
+            raise Refused("an index is a single boolean, which adds an axis: use a mask of the array's shape, or a branch")
         parts.append(part)
 
     def axes(part: Any) -> int:
@@ -124,11 +143,15 @@ def get(emit: Emitter, array: Array, index: Any, as_array: AsArray) -> Array:
     return _advanced(emit, array, parts, as_array)
 
 
+def _no_index(part: Any) -> Refused:
+    return Refused(f"an index is {describe(part)}: only integers, slices, ellipsis, None and integer or boolean arrays "
+                   "are indices")
+
+
 def _check_int(part: Any, size: Any, axis: int) -> None:
     if kind_of_number(part) == "float" or isinstance(part, (Array, Weak)) and (
             part.dtype if isinstance(part, Array) else np.dtype({"float": "f8"}.get(part.kind, "i8"))).kind not in "iub":
-        raise Refused(f"an index is {describe(part)}: only integers, slices, ellipsis, None and integer or boolean "
-                      "arrays are indices")
+        raise _no_index(part)
     if kind_of_number(part) and size is not None and not -size <= part < size:
         raise Refused(f"index {part} is out of bounds for axis {axis} with size {size}")
 

@@ -13,26 +13,28 @@ from __future__ import annotations
 
 import ast
 import builtins
+import os
 import types
 from typing import TYPE_CHECKING, Any, Callable, Iterable
 
 from .emitter import Emitter
 from .errors import Refused, Site, note
 from .joins import (
-    Differ, NumberLeaf, coerce, instantiate, join, leaf_type, leaves, to_template,
+    Differ, Known, NumberLeaf, coerce, instantiate, join, leaf_type, leaves, make_tuple, to_template,
 )
 from .names import KEPT, MISSING, UNASSIGNED, Cell, Changes, Owner, State
 from .source import Scope
-from .values import Partial, Poison, Weak, describe
+from .values import Fixed, Partial, Poison, Weak, describe
 
 RETURN = ("return", 0)
 VALUE = ("value", 0)
 AT_BREAK = "value at break"
+TABLE_FOLDER = os.path.join(os.path.dirname(__file__), "table", "")
 MAX_DEPTH = 200
 
 
 class Frame(Owner):
-    """The variables of a call."""
+    """The variables of a call. `is_hidden`: of a definition of the table, of which no traceback tells."""
 
     def __init__(self, state: State, name: str, file: str, scope: Scope, parent: Frame | None,
                  function: types.FunctionType | None, module_globals: dict[str, Any]):
@@ -50,6 +52,7 @@ class Frame(Owner):
         self.unassigned: dict[int, list[str]] = {}  # by depth of a loop: names without a value before it
         self.signature: Any = None
         self.closure: dict[str, Any] = {}
+        self.is_hidden = file.startswith(TABLE_FOLDER)
         if function is not None and function.__closure__:
             for variable, cell in zip(function.__code__.co_freevars, function.__closure__):
                 try:
@@ -62,9 +65,11 @@ class Frame(Owner):
 class Arm:
     """One way of a conditional: a filled block, what it changed, and what it computed."""
 
-    def __init__(self, block: int, changes: Changes, result: Any, left: Any, returned: Any):
+    def __init__(self, clock: int, block: int, raw: Changes, changes: Changes, result: Any, left: Any, returned: Any):
+        self.clock = clock
         self.block = block
-        self.changes = changes
+        self.raw = raw
+        self.changes = changes  # `raw`, with lists and objects as they were at its end
         self.result = result
         self.left = left
         self.returned = returned
@@ -96,8 +101,10 @@ class Control:
     # ---- places ----
 
     def site(self, node: ast.AST | None = None, frame: Frame | None = None) -> Site:
-        """The place of a node."""
+        """The place of a node; in a definition of the table that of the call."""
         node, frame = node or self.node, frame or self.frame
+        while frame.is_hidden and frame.caller is not None:
+            node, frame = frame.call_node or node, frame.caller
         line = getattr(node, "lineno", 0)
         return Site(frame.file, frame.name, line, getattr(node, "col_offset", 0),
                     getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or 0)
@@ -107,7 +114,8 @@ class Control:
         out = [self.site(node)]
         frame = self.frame
         while frame.caller is not None:
-            out.append(self.site(frame.call_node, frame.caller))
+            if not frame.is_hidden:
+                out.append(self.site(frame.call_node, frame.caller))
             frame = frame.caller
         return tuple(out)
 
@@ -165,11 +173,43 @@ class Control:
         self.state.write(owner, name, value, self.site())
 
     def change(self, owner: Owner, key: Any, value: Any) -> None:
-        """Changes a list, a dict or an object. Raises Refused if a list of staged length has it."""
+        """Changes a list, a dict or an object. Raises Refused if a list of staged length has it, or if another one that
+        is still in use may be the same object."""
+        if owner.others:
+            used = self.used_owners()
+            if any(other in used for other in owner.others):
+                raise Refused(f"{describe(owner)} is changed, and another one that is still in use may be the same, since a "
+                              "branch chose between them: change a copy, or give each branch a new one")
         if owner.is_kept:
             raise Refused(f"{describe(owner)} is changed that is an item of a list whose length is only known when it "
                           "runs, where it would stay as it is: change a copy, and assign that to the item")
         self.state.write(owner, key, value, self.site())
+
+    def used_owners(self) -> set[Owner]:
+        """The lists and objects that variables reach."""
+        frames: list[Frame] = []
+        pending: list[Any] = [self.frame]
+        while pending:
+            frame = pending.pop()
+            if frame is not None and frame not in frames:
+                frames.append(frame)
+                pending += [frame.caller, frame.parent]
+        found: set[Owner] = set()
+        pending = [value for frame in frames for value, _ in frame.cells.values()]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, Partial):
+                pending.append(value.value)
+            elif isinstance(value, (tuple, list)):
+                pending += value
+            elif isinstance(value, Fixed):
+                pending += value.items
+            elif isinstance(value, dict):
+                pending += value.values()
+            elif isinstance(value, Owner) and value not in found:
+                found.add(value)
+                pending += [part for part, _ in value.cells.values()]
+        return found
 
     # ---- leaving ----
 
@@ -217,16 +257,23 @@ class Control:
     def arm(self, run: Callable[[], Any], again: Arm | None = None) -> Arm:
         """Interprets one way of a conditional in a block of its own, or goes on with one."""
         graph = self.emit.graph
-        mark = self.state.mark()
+        mark = self.state.mark(None if again is None else again.clock)
         block = graph.block([])[0] if again is None else again.block
         before = graph.enter(block)
         if again is not None:
-            self.state.apply(again.changes)
+            self.state.apply(again.raw)
         result = run()
         left, returned = self.leaving(), self.flag(RETURN)
-        changes = self.state.take(mark)
+        raw = self.state.changes(mark)
+        changed = {owner for owner, _ in raw if not isinstance(owner, Frame)}
+        changes = raw
+        if changed:
+            memo: dict[Owner, Owner] = {}
+            changes = {at: (as_now(value, changed, memo), site) for at, (value, site) in raw.items()}
+            result = as_now(result, changed, memo)
+        self.state.take(mark)
         graph.enter(before)
-        return Arm(block, changes, result, left, returned)
+        return Arm(mark.clock, block, raw, changes, result, left, returned)
 
     def choose(self, condition: int, then: Callable[[], Any], otherwise: Callable[[], Any],
                sites: tuple[Site, ...] | None = None) -> Any:
@@ -258,16 +305,17 @@ class Control:
         types = [leaf_type(leaf) for row in rows for leaf in leaves(strip(row[0]))]
         emit.locate()
         made = iter(graph.if_region(condition, (a.block, ids[0]), (b.block, ids[1]), types))
+        known = Known(min(a.clock, b.clock))
         for (owner, key), (template, *_) in zip(keys, rows):
             site = (b.changes.get((owner, key)) or a.changes[owner, key])[1]
-            self.state.write(owner, key, self.restore(template, made), site)
-        return self.restore(result, made)
+            self.state.write(owner, key, self.restore(template, made, known), site)
+        return self.restore(result, made, known)
 
-    def restore(self, template: Any, ids: Any) -> Any:
+    def restore(self, template: Any, ids: Any, known: Known) -> Any:
         """The value of a template."""
         if isinstance(template, PartialTemplate):
-            return Partial(instantiate(self.emit, self.state, template.value, ids), template.poison)
-        return instantiate(self.emit, self.state, template, ids)
+            return Partial(instantiate(self.emit, self.state, template.value, ids, known), template.poison)
+        return instantiate(self.emit, self.state, template, ids, known)
 
     def joined(self, owner: Owner, key: Any, a: Cell, b: Cell, arm_a: Arm, arm_b: Arm,
                sites: tuple[Site, ...]) -> tuple[Any, Any, Any]:
@@ -278,9 +326,9 @@ class Control:
         if owner is self.frame and key != VALUE and key != RETURN:
             # The variables of the frame are not read after a return.
             if arm_a.returned is True and arm_b.returned is not True:
-                return self.kept(y), MISSING, y
+                return self.kept(y, arm_b), MISSING, y
             if arm_b.returned is True and arm_a.returned is not True:
-                return self.kept(x), x, MISSING
+                return self.kept(x, arm_a), x, MISSING
         poison: Poison | None = None
         for part in (x, y):
             if isinstance(part, Partial):
@@ -295,16 +343,16 @@ class Control:
                                  note("this statement may skip the assignment", sites[0]), None)
                 if isinstance(other, Poison) or arm.left is not True:
                     return one, MISSING, MISSING
-                template = PartialTemplate(to_template(other), one)
+                template = PartialTemplate(to_template(other, (arm_b if arm is arm_a else arm_a).clock), one)
                 return (template, MISSING, y) if arm is arm_a else (template, x, MISSING)
         try:
             template = join(x, y)
         except Differ as error:
             poison = self.conflict(owner, key, error, a[1], b[1], sites)
             if key != VALUE and arm_a.left is True and arm_b.left is not True:
-                return PartialTemplate(to_template(y), poison), MISSING, y
+                return PartialTemplate(to_template(y, arm_b.clock), poison), MISSING, y
             if key != VALUE and arm_b.left is True and arm_a.left is not True:
-                return PartialTemplate(to_template(x), poison), x, MISSING
+                return PartialTemplate(to_template(x, arm_a.clock), poison), x, MISSING
             return poison, MISSING, MISSING
         if isinstance(template, NumberLeaf) and isinstance(key, tuple):
             template.origin = template.origin or sites
@@ -312,11 +360,12 @@ class Control:
             template = PartialTemplate(template, poison)
         return template, x, y
 
-    def kept(self, value: Any) -> Any:
-        """The template of a value that only one way has."""
+    def kept(self, value: Any, arm: Arm) -> Any:
+        """The template of a value that only one way has. Lists and objects that are older than the way stay themselves:
+        what it changed in them is among its changes."""
         if isinstance(value, Partial):
-            return PartialTemplate(to_template(value.value), value.poison)
-        return to_template(value)
+            return PartialTemplate(to_template(value.value, arm.clock), value.poison)
+        return to_template(value, arm.clock)
 
     def conflict(self, owner: Owner, key: Any, error: Differ, a: Site | None, b: Site | None,
                  sites: tuple[Site, ...]) -> Poison:
@@ -329,6 +378,25 @@ class Control:
         if a is not None and b is not None and a != b:
             notes = note("it is assigned here", a) + notes
         return Poison(f"{what} would be {error.a} on one way and {error.b} on the other", notes, sites)
+
+
+def as_now(value: Any, changed: set[Owner], memo: dict[Owner, Owner]) -> Any:
+    """A value in which the owners that changed are as they are now."""
+    if isinstance(value, Partial):
+        return Partial(as_now(value.value, changed, memo), value.poison)
+    if isinstance(value, tuple):
+        return make_tuple(value, [as_now(part, changed, memo) for part in value])
+    if isinstance(value, Fixed):
+        return Fixed(tuple(as_now(part, changed, memo) for part in value.items))
+    if isinstance(value, dict):
+        return {key: as_now(part, changed, memo) for key, part in value.items()}
+    if isinstance(value, Owner) and value in changed:
+        if value not in memo:
+            made = memo[value] = value.as_now()
+            for key, (part, site) in value.cells.items():
+                made.cells[key] = (as_now(part, changed, memo), site)
+        return memo[value]
+    return value
 
 
 def is_at_break(key: Any) -> bool:

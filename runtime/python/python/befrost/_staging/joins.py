@@ -16,7 +16,7 @@ import numpy as np
 
 from .emitter import VARIANT, Emitter, TensorType, type_of_leaf
 from .errors import Refused
-from .names import MISSING, State
+from .names import MISSING, Owner, State
 from .values import (
     KINDS, ORDER, ZEROS, Array, DictObject, Fixed, Growing, ListObject, Partial, Poison, Shape, Struct, Weak, describe,
     kind_of_number,
@@ -70,31 +70,59 @@ class ListLeaf:
 Leaf = Union[NumberLeaf, ArrayLeaf, ListLeaf]
 
 
+Pair = tuple[Any, Any]
+
+
 class ListTemplate:
-    """A list that is another one on each way. `is_kept`: a list of staged length has it."""
+    """A list that is another one on each way. `is_kept`: a list of staged length has it. `of`: the lists of both ways."""
 
-    __slots__ = ("items", "is_kept")
+    __slots__ = ("items", "is_kept", "of")
 
-    def __init__(self, items: Any, is_kept: bool = False):
+    def __init__(self, items: Any, is_kept: bool = False, of: Pair | None = None):
         self.items = items
         self.is_kept = is_kept
+        self.of = of
 
 
 class DictTemplate:
-    __slots__ = ("items", "is_kept")
+    __slots__ = ("items", "is_kept", "of")
 
-    def __init__(self, items: dict[Any, Any], is_kept: bool = False):
+    def __init__(self, items: dict[Any, Any], is_kept: bool = False, of: Pair | None = None):
         self.items = items
         self.is_kept = is_kept
+        self.of = of
 
 
 class StructTemplate:
-    __slots__ = ("cls", "fields", "is_kept")
+    __slots__ = ("cls", "fields", "is_kept", "of")
 
-    def __init__(self, cls: type, fields: dict[str, Any], is_kept: bool = False):
+    def __init__(self, cls: type, fields: dict[str, Any], is_kept: bool = False, of: Pair | None = None):
         self.cls = cls
         self.fields = fields
         self.is_kept = is_kept
+        self.of = of
+
+
+class Known:
+    """The objects that a join has made, by the objects of both ways, so that two names of one object stay two names of
+    one object. What is as old as `clock` or older was there before the ways divided."""
+
+    def __init__(self, clock: int):
+        self.clock = clock
+        self.made: dict[tuple[int, int], Owner] = {}
+
+    def one_of(self, of: Pair | None, made: Owner) -> Owner:
+        """The object that was made for a pair of objects: this one, if there is none yet."""
+        if of is None:
+            return made
+        first, second = (part.itself if isinstance(part, Owner) else part for part in of)
+        known = self.made.setdefault((id(first), id(second)), made)
+        if known is made and first is not second:
+            for part in (first, second):
+                if isinstance(part, Owner) and part.birth <= self.clock:
+                    part.others = [*part.others, made]
+                    made.others = [*made.others, part]
+        return known
 
 
 class GrowingTemplate:
@@ -180,7 +208,9 @@ def join(a: Any, b: Any) -> Any:
     if b is MISSING:
         return to_template(a)
     if a is b:
-        return a
+        return a.itself if isinstance(a, Owner) else a
+    if isinstance(a, Owner) and isinstance(b, Owner) and a.itself is b.itself:
+        return a.itself
     if isinstance(a, Array) and isinstance(b, Array) and _equal_const(a, b):
         return a
     if isinstance(a, (Weak, Array)) or isinstance(b, (Weak, Array)) or kind_of_number(a) or kind_of_number(b) \
@@ -198,15 +228,15 @@ def join(a: Any, b: Any) -> Any:
     if isinstance(a, (Fixed, Growing, GrowingTemplate)) and isinstance(b, (Fixed, Growing, GrowingTemplate)):
         return join_items(a, b)
     if isinstance(a, (ListObject, ListTemplate)) and isinstance(b, (ListObject, ListTemplate)):
-        return ListTemplate(join_items(a.items, b.items), a.is_kept or b.is_kept)
+        return ListTemplate(join_items(a.items, b.items), a.is_kept or b.is_kept, (a, b))
     if isinstance(a, (DictObject, DictTemplate)) and isinstance(b, (DictObject, DictTemplate)):
-        return DictTemplate(join_dicts(a.items, b.items), a.is_kept or b.is_kept)
+        return DictTemplate(join_dicts(a.items, b.items), a.is_kept or b.is_kept, (a, b))
     if isinstance(a, dict) and isinstance(b, dict):
         return join_dicts(a, b)
     if isinstance(a, (Struct, StructTemplate)) and isinstance(b, (Struct, StructTemplate)):
         if a.cls is not b.cls:
             raise Differ(a.cls.__name__, b.cls.__name__)
-        return StructTemplate(a.cls, join_dicts(a.fields, b.fields), a.is_kept or b.is_kept)
+        return StructTemplate(a.cls, join_dicts(a.fields, b.fields), a.is_kept or b.is_kept, (a, b))
     if equal_static(a, b):
         return a
     raise Differ(_kind(a), _kind(b))
@@ -239,26 +269,29 @@ def join_items(a: Any, b: Any) -> Any:
     return GrowingTemplate(item)
 
 
-def to_template(value: Any) -> Any:
-    """The template of one value: what is staged becomes leaves."""
+def to_template(value: Any, clock: int = -1) -> Any:
+    """The template of one value: what is staged becomes leaves. What is as old as `clock` or older stays itself."""
     if isinstance(value, Weak):
         return NumberLeaf(value.kind, value.origin)
     if isinstance(value, Array):
         return value if value.const is not None else ArrayLeaf(value.dtype, value.shape, value.roots, value.owned)
     if isinstance(value, tuple):
-        return make_tuple(value, [to_template(x) for x in value])
+        return make_tuple(value, [to_template(x, clock) for x in value])
     if isinstance(value, Fixed):
-        return Fixed(tuple(to_template(x) for x in value.items))
+        return Fixed(tuple(to_template(x, clock) for x in value.items))
     if isinstance(value, Growing):
         return GrowingTemplate(value.item)
+    if isinstance(value, Owner) and value.birth <= clock:
+        return value.itself
+    of = (value, value)
     if isinstance(value, ListObject):
-        return ListTemplate(to_template(value.items), value.is_kept)
+        return ListTemplate(to_template(value.items, clock), value.is_kept, of)
     if isinstance(value, DictObject):
-        return DictTemplate({key: to_template(x) for key, x in value.items.items()}, value.is_kept)
+        return DictTemplate({key: to_template(x, clock) for key, x in value.items.items()}, value.is_kept, of)
     if isinstance(value, dict):
-        return {key: to_template(x) for key, x in value.items()}
+        return {key: to_template(x, clock) for key, x in value.items()}
     if isinstance(value, Struct):
-        return StructTemplate(value.cls, {key: to_template(x) for key, x in value.fields.items()}, value.is_kept)
+        return StructTemplate(value.cls, {key: to_template(x, clock) for key, x in value.fields.items()}, value.is_kept, of)
     return value
 
 
@@ -465,10 +498,10 @@ def push(emit: Emitter, lists: list[int], parts: list[int]) -> list[int]:
     return [emit.op("TensorListPushBack", [handle, part])[0] for handle, part in zip(lists, parts)]
 
 
-def instantiate(emit: Emitter, state: State, template: Any, ids: Iterator[int]) -> Any:
+def instantiate(emit: Emitter, state: State, template: Any, ids: Iterator[int], known: Known | None = None) -> Any:
     """The value of a template with these values as leaves."""
     def again(part: Any) -> Any:
-        return instantiate(emit, state, part, ids)
+        return instantiate(emit, state, part, ids, known)
 
     if isinstance(template, NumberLeaf):
         return Weak(template.kind, next(ids), template.origin)
@@ -493,7 +526,7 @@ def instantiate(emit: Emitter, state: State, template: Any, ids: Iterator[int]) 
             made = Struct(state, template.cls, again(template.fields))
         if template.is_kept:
             made.keep()
-        return made
+        return made if known is None else known.one_of(template.of, made)
     return template
 
 

@@ -31,12 +31,29 @@ KEPT = ("kept",)
 
 
 class Owner:
-    """An owner of cells: a frame of variables, a list of items, an object of attributes."""
+    """An owner of cells: a frame of variables, a list of items, an object of attributes.
+
+    `others` are the ones that may be the same object, since a branch chose among them."""
+
+    twin: Owner | None = None
 
     def __init__(self, state: State):
         self.cells: dict[Any, Cell] = {}
         self.state = state
         self.birth = state.tick()
+        self.others: list[Owner] = []
+
+    @property
+    def itself(self) -> Owner:
+        """The owner, of which this may be what it was at the end of a branch."""
+        return self.twin or self
+
+    def as_now(self) -> Owner:
+        """What it is now: later changes do not change it."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        made.cells, made.twin = dict(self.cells), self.itself
+        return made
 
     @property
     def is_kept(self) -> bool:
@@ -75,8 +92,9 @@ class State:
         self._log.append((owner, key, owner.cells.get(key)))
         owner.cells[key] = (value, site)
 
-    def mark(self) -> Mark:
-        return Mark(len(self._log), self.tick())
+    def mark(self, clock: int | None = None) -> Mark:
+        """This moment; with `clock` what was made since that time belongs to the branch."""
+        return Mark(len(self._log), self.tick() if clock is None else clock)
 
     def changes(self, mark: Mark) -> Changes:
         """The cells that were written since the mark and existed before it, as they are now."""

@@ -14,10 +14,25 @@ from .errors import Refused
 
 FunctionNode = Union[ast.FunctionDef, ast.Lambda]
 
-_trees: dict[str, tuple[tuple[str, ...], ast.Module]] = {}
+
+class _Source:
+    """The definitions in a file: functions by name and first line, lambdas by their first line."""
+
+    def __init__(self, lines: tuple[str, ...], tree: ast.Module):
+        self.lines = lines
+        self.functions: dict[tuple[str, int], ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self.lambdas: dict[int, list[ast.Lambda]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                self.functions.setdefault((node.name, _first_line(node)), node)
+            elif isinstance(node, ast.Lambda):
+                self.lambdas.setdefault(node.lineno, []).append(node)
 
 
-def _tree(file: str, module_globals: dict[str, object]) -> ast.Module:
+_sources: dict[str, _Source] = {}
+
+
+def _source(file: str, module_globals: dict[str, object]) -> _Source:
     linecache.checkcache(file)
     lines = tuple(linecache.getlines(file, module_globals))
     if not lines:
@@ -25,20 +40,18 @@ def _tree(file: str, module_globals: dict[str, object]) -> ast.Module:
             f"the source of '{file}' is not there: define the function in a file, a notebook or the REPL, "
             "not by exec or eval"
         )
-    known = _trees.get(file)
-    if known is None or known[0] != lines:
+    known = _sources.get(file)
+    if known is None or known.lines != lines:
         try:
             tree = ast.parse("".join(lines), file)
         except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
             raise Refused(f"the source of '{file}' cannot be parsed: {error}") from None
-        known = _trees[file] = (lines, tree)
-    return known[1]
+        known = _sources[file] = _Source(lines, tree)
+    return known
 
 
-def _first_line(node: ast.AST) -> int:
-    decorators = getattr(node, "decorator_list", [])
-    lines: list[int] = [node.lineno, *(d.lineno for d in decorators)]  # type: ignore[attr-defined]
-    return min(lines)
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return min(node.lineno, *(decorator.lineno for decorator in node.decorator_list), node.lineno)
 
 
 def _contains(node: ast.AST, line: int, column: int) -> bool:
@@ -52,29 +65,27 @@ def function_node(function: types.FunctionType) -> FunctionNode:
     Raises Refused if there is no source, or the function is a coroutine or a generator.
     """
     code = function.__code__
-    tree = _tree(code.co_filename, function.__globals__)
-    found: list[FunctionNode] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.AsyncFunctionDef) and node.name == code.co_name:
-            if _first_line(node) == code.co_firstlineno:
-                raise Refused(f"'{node.name}' is a coroutine; only plain functions are compiled")
-        if isinstance(node, ast.FunctionDef):
-            if node.name == code.co_name and _first_line(node) == code.co_firstlineno:
-                found.append(node)
-        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
-            if node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno):
-                found.append(node)
-    if code.co_name == "<lambda>" and len(found) > 1:
-        # Several in a line: the one whose body contains all positions of the code object.
-        places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != 0]
-        inside = [
-            node for node in found
-            if isinstance(node, ast.Lambda) and all(_contains(node.body, line, column) for line, _, column, _ in places[1:] if line and column is not None)
-        ]
-        found = sorted(inside or found, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0, -n.col_offset))
-    if not found:
+    source = _source(code.co_filename, function.__globals__)
+    found: FunctionNode | ast.AsyncFunctionDef | None
+    if code.co_name == "<lambda>":
+        found = _lambda_of(code, source.lambdas.get(code.co_firstlineno, []))
+    else:
+        found = source.functions.get((code.co_name, code.co_firstlineno))
+    if isinstance(found, ast.AsyncFunctionDef):
+        raise Refused(f"'{found.name}' is a coroutine; only plain functions are compiled")
+    if found is None:
         raise Refused(f"the source of '{function.__qualname__}' in '{code.co_filename}' has changed, or is not there")
-    return found[0]
+    return found
+
+
+def _lambda_of(code: types.CodeType, found: list[ast.Lambda]) -> ast.Lambda | None:
+    """Among the lambdas of a line the innermost one whose body contains all positions of a code object."""
+    if len(found) > 1:
+        places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != 0]
+        inside = [node for node in found if all(
+            _contains(node.body, line, column) for line, _, column, _ in places[1:] if line and column is not None)]
+        found = sorted(inside or found, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0, -n.col_offset))
+    return found[0] if found else None
 
 
 class Scope:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .arithmetic import truth
 from .errors import Refused, note
-from .indexing import Slice
+from .indexing import Slice, normal
 from .interpreter import RETURN, VALUE, Control
 from .lists import growing, with_item
 from .values import (
@@ -177,6 +177,7 @@ class Statements(Control):
         self.change(owner, name, value)
 
     def set_item(self, target: ast.Subscript, owner: Any, index: Any, value: Any) -> None:
+        index = normal(index)
         if isinstance(owner, DictObject):
             if is_staged(index):
                 raise Refused("a key of a dict must be known when the function is compiled")

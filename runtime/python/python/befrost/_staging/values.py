@@ -17,6 +17,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from .errors import Refused
 from .names import Owner, State
 
 KINDS = {"bool": np.dtype(bool), "int": np.dtype(np.int64), "float": np.dtype(np.float64),
@@ -118,7 +119,7 @@ class ListObject(Owner):
 
     @property
     def items(self) -> Fixed | Growing:
-        return self.cells["items"][0]  # type: ignore[no-any-return]
+        return usable(self.cells["items"][0])  # type: ignore[no-any-return]
 
 
 class DictObject(Owner):
@@ -130,7 +131,7 @@ class DictObject(Owner):
 
     @property
     def items(self) -> dict[Any, Any]:
-        return self.cells["items"][0]  # type: ignore[no-any-return]
+        return usable(self.cells["items"][0])  # type: ignore[no-any-return]
 
 
 class Struct(Owner):
@@ -144,7 +145,7 @@ class Struct(Owner):
 
     @property
     def fields(self) -> dict[str, Any]:
-        return {name: value for name, (value, _) in self.cells.items() if isinstance(name, str)}
+        return {name: usable(value) for name, (value, _) in self.cells.items() if isinstance(name, str)}
 
 
 def make_struct(cls: type, fields: dict[str, Any]) -> Any:
@@ -199,6 +200,15 @@ class Partial:
     def __init__(self, value: Any, poison: Poison):
         self.value = value
         self.poison = poison
+
+
+def usable(value: Any) -> Any:
+    """The value of a cell. Raises Refused if it cannot be used."""
+    if isinstance(value, Partial):
+        return value.value
+    if isinstance(value, Poison):
+        raise Refused(value.message, value.notes, value.sites or ())
+    return value
 
 
 class Function:

@@ -1,9 +1,11 @@
 """The table of functions that the front end knows: see `registry`.
 
     registry ──▶ ufuncs, making ──▶ shapes ──▶ reductions ──▶ choosing, products, builtin
+    composed, scalars     functions that are written in terms of those
 """
 
-from . import builtin, choosing, making, products, reductions, shapes, ufuncs
+from . import builtin, choosing, composed, making, products, reductions, scalars, shapes, ufuncs
 from .registry import METHODS, TABLE
 
-__all__ = ["METHODS", "TABLE", "builtin", "choosing", "making", "products", "reductions", "shapes", "ufuncs"]
+__all__ = ["METHODS", "TABLE", "builtin", "choosing", "composed", "making", "products", "reductions", "scalars", "shapes",
+           "ufuncs"]

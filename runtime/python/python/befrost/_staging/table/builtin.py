@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import _functions as functions
-from .. import arithmetic as a
+from .. import arithmetic as a, indexing
 from ..arithmetic import as_array, run_ufunc, size_of, truth, weak_kind
 from ..errors import Refused
 from ..joins import ArrayLeaf
@@ -57,6 +57,13 @@ def python_range(interp: Any, *args: Any) -> Any:
     if len(args) == 3:
         return interp.range_sequence(*args)
     raise Refused("range takes one to three arguments")
+
+
+@entry(builtins.slice)
+def python_slice(interp: Any, *parts: Any) -> Any:
+    if not 1 <= len(parts) <= 3:
+        raise Refused(f"slice takes one to three values, got {len(parts)}")
+    return indexing.Slice(*((None, *parts) if len(parts) == 1 else parts))
 
 
 @entry(functions.range)
@@ -127,7 +134,7 @@ def python_list(interp: Any, items: Any = ()) -> Any:
     made = ListObject(interp.state)
     sequence = interp.sequence(items)
     if not sequence.is_staged or isinstance(items, Array) and isinstance(sequence.length, int):
-        return ListObject(interp.state, interp.all_items(items))
+        return ListObject(interp.state, interp.all_items(sequence))
     interp.for_each(interp.node, sequence, lambda part: interp.append(made, part), [])
     return made
 
@@ -177,15 +184,24 @@ def python_sum(interp: Any, items: Any, start: Any = 0) -> Any:
     return interp.all_items(holder)[0]
 
 
+def _extreme_element(interp: Any, x: Array, is_max: bool) -> Array:
+    """The extreme element as Python's comparisons find it: NaN is the result if it comes first, else it never is."""
+    find = np.max if is_max else np.min
+    if x.dtype.kind != "f":
+        return interp.call(find, [x], {})  # type: ignore[no-any-return]
+    numbers = a.select(interp.emit, run_ufunc(interp.emit, np.isnan, [x]), -np.inf if is_max else np.inf, x)
+    first = interp.item(x, 0)
+    return a.select(interp.emit, run_ufunc(interp.emit, np.isnan, [first]), first, interp.call(find, [numbers], {}))
+
+
 def _extreme(interp: Any, args: tuple[Any, ...], key: Any, default: Any, is_max: bool) -> Any:
     if len(args) == 1:
         items = args[0]
         if isinstance(items, Array) and items.const is None and key is None and items.ndim == 1:
-            return interp.call(np.max if is_max else np.min, [items], {})
+            return _extreme_element(interp, items, is_max)
         if isinstance(items, ListObject) and isinstance(items.items, Growing) and key is None:
-            stacked = as_array(interp.emit, items)
-            made = interp.call(np.max if is_max else np.min, [stacked], {})
-            return made if isinstance(items.items.item, ArrayLeaf) else Weak(items.items.item.kind, made.id)
+            made = _extreme_element(interp, as_array(interp.emit, items), is_max)
+            return made if isinstance(items.items.item, ArrayLeaf) else Weak(items.items.item.kind, interp.emit.id(made))
         parts = interp.all_items(items)
     else:
         parts = list(args)
@@ -254,14 +270,22 @@ def python_round(interp: Any, x: Any, digits: Any = None) -> Any:
     if isinstance(x, Array):
         made = np_round(interp, x, 0 if digits is None else digits)
         if digits is None and x.ndim == 0 and x.const is None:
-            return Weak("int", interp.emit.id(made, np.int64))
+            return Weak("int", _whole(interp, made))
         return made.const.item() if digits is None and x.ndim == 0 else made
     if isinstance(x, Weak):
         if x.kind != "float":
             return Weak("int", interp.emit.id(x, np.int64))
         array = np_round(interp, Array(np.dtype(np.float64), (), x.id), 0 if digits is None else digits)
-        return Weak("int", interp.emit.id(array, np.int64)) if digits is None else Weak("float", interp.emit.id(array))
+        return Weak("int", _whole(interp, array)) if digits is None else Weak("float", interp.emit.id(array))
     return interp.call_static(round, [x] if digits is None else [x, digits], {})
+
+
+def _whole(interp: Any, x: Any) -> int:
+    """A number as int64 of the graph. NaN and infinities are errors."""
+    if (x.dtype if isinstance(x, Array) else KINDS[x.kind]).kind == "f":
+        message = "cannot convert float NaN or infinity to integer"
+        x = interp.emit.one("CheckNumerics", [interp.emit.id(x)], message=message)
+    return interp.emit.id(x, np.int64)  # type: ignore[no-any-return]
 
 
 def _number(kind: str) -> Any:
@@ -280,7 +304,7 @@ def _number(kind: str) -> Any:
                     raise Refused(f"only length-1 arrays can be converted to Python scalars, not {shape_text(x.shape)}")
                 if x.dtype.kind == "c" and kind != "complex":
                     raise Refused(f"a complex number cannot be converted to {kind}")
-            id = interp.emit.id(x, KINDS[kind])
+            id = _whole(interp, x) if kind == "int" else interp.emit.id(x, KINDS[kind])
             if isinstance(x, Array) and x.shape != ():
                 id = interp.emit.op("Reshape", [id, interp.emit.constant(np.array([], np.int32))])[0]
             return Weak(kind, id)
@@ -403,6 +427,7 @@ _MATH = {
     math.tanh: np.tanh, math.asinh: np.arcsinh, math.acosh: np.arccosh, math.atanh: np.arctanh,
     math.fabs: np.fabs, math.pow: np.power, math.hypot: np.hypot, math.fmod: np.fmod, math.isnan: np.isnan,
     math.isinf: np.isinf, math.isfinite: np.isfinite, math.degrees: np.degrees, math.radians: np.radians,
+    math.cbrt: np.cbrt, math.exp2: np.exp2,
 }
 
 
@@ -441,8 +466,7 @@ def _add_floor(function: Any, ufunc: Any) -> None:
             return interp.call_static(function, [x], {})
         if weak_kind(x) in ("int", "bool"):
             return Weak("int", interp.emit.id(x, np.int64))
-        made = run_ufunc(interp.emit, ufunc, [_scalar(interp, x)])
-        return Weak("int", interp.emit.id(made, np.int64))
+        return Weak("int", _whole(interp, run_ufunc(interp.emit, ufunc, [_scalar(interp, x)])))
 
     TABLE[function] = run
 
@@ -450,10 +474,3 @@ def _add_floor(function: Any, ufunc: Any) -> None:
 _add_floor(math.floor, np.floor)
 _add_floor(math.ceil, np.ceil)
 _add_floor(math.trunc, np.trunc)
-
-
-@entry(math.gcd)
-def math_gcd(interp: Any, x: Any, y: Any) -> Any:
-    if not is_staged((x, y)):
-        return interp.call_static(math.gcd, [x, y], {})
-    raise Refused("'math.gcd' of numbers that are only known when it runs: write the loop")

@@ -92,7 +92,11 @@ def median(interp: Any, x: Any, axis: Any = None) -> Any:
     low = interp.operate(ast.FloorDiv, interp.operate(ast.Sub, n, 1), 2)
     high = interp.operate(ast.FloorDiv, n, 2)
     pair = [interp.item(made, (Ellipsis, i)) for i in (low, high)]
-    return run_ufunc(interp.emit, np.true_divide, [run_ufunc(interp.emit, np.add, pair), 2])
+    middle = run_ufunc(interp.emit, np.true_divide, [run_ufunc(interp.emit, np.add, pair), 2])
+    if array.dtype.kind != "f":
+        return middle
+    last = interp.item(made, (Ellipsis, -1))  # NaN, if there is one
+    return a.select(interp.emit, run_ufunc(interp.emit, np.isnan, [last]), last, middle)
 
 
 @numpy_function(np.diff)

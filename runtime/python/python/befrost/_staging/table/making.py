@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import Any
 
 import numpy as np
 
-from ..arithmetic import as_array, is_numeric, run_ufunc, shape_id, weak_kind
+from ..arithmetic import as_array, compare, is_numeric, run_ufunc, select, shape_id, truth, weak_kind
 from ..errors import Refused
-from ..values import Array, Growing, is_staged, KINDS, known, ListObject
+from ..values import Array, Growing, is_staged, KINDS, known, ListObject, Weak, ZEROS
 from .registry import numeric, dtype_of, entry, METHODS, numpy_function, shape_vector, TABLE
 
 
@@ -79,17 +80,37 @@ def arange(interp: Any, start: Any, stop: Any = None, step: Any = 1, dtype: Any 
         found = np.result_type(*[KINDS[weak_kind(p)] if weak_kind(p) else p.dtype for p in parts])  # type: ignore[index]
         if found.kind in "b":
             found = np.dtype(np.int64)
+    # A bound that lies before the start gives no elements; the operator refuses it.
+    forward = truth(emit, compare(emit, ast.GtE, parts[2], 0))
+    if isinstance(forward, bool):
+        parts[1] = run_ufunc(emit, np.maximum if forward else np.minimum, [
+            emit.array(emit.id(part, found)) for part in (parts[1], parts[0])])
+    else:
+        ends = [run_ufunc(emit, ufunc, [emit.array(emit.id(part, found)) for part in (parts[1], parts[0])])
+                for ufunc in (np.maximum, np.minimum)]
+        parts[1] = select(emit, Weak("bool", forward), *ends)
     return emit.array(emit.op("Range", [emit.id(part, found) for part in parts])[0])
 
 
 @numpy_function(np.linspace)
-def linspace(interp: Any, start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
+def linspace(interp: Any, start: Any, stop: Any, num: Any = 50, endpoint: Any = True, *, dtype: Any = None) -> Any:
     emit = interp.emit
-    steps = interp.call(np.arange, [0, num], {})
-    last = interp.operate(ast.Sub, num, 1) if endpoint else num
-    width = interp.operate(ast.Div, interp.operate(ast.Sub, stop, start), last)
-    steps = astype(interp, as_array(emit, steps), np.float64)
-    return run_ufunc(emit, np.add, [numeric(interp, start), run_ufunc(emit, np.multiply, [steps, numeric(interp, width)])])
+    first, last = (numeric(interp, part) for part in (start, stop))
+    found = dtype_of(interp, dtype) or np.result_type(*[
+        ZEROS[weak_kind(part)] if weak_kind(part) else part.dtype for part in (first, last)], 0.0)  # type: ignore[index]
+    first, last = (astype(interp, as_array(emit, part), np.float64) for part in (first, last))
+    steps = astype(interp, as_array(emit, interp.call(np.arange, [0, num], {})), np.float64)
+    ndim = max(first.ndim, last.ndim)
+    steps = interp.call(np.reshape, [steps, (-1,) + (1,) * ndim], {}) if ndim else steps
+    n_steps = interp.operate(ast.Sub, num, 1) if endpoint else num
+    n_steps = interp.call(builtins.max, [n_steps, 1], {})  # of a single element the width does not matter
+    width = run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.subtract, [last, first]), numeric(interp, n_steps)])
+    made = run_ufunc(emit, np.add, [first, run_ufunc(emit, np.multiply, [steps, width])])
+    if endpoint:
+        at_end = run_ufunc(emit, np.logical_and, [run_ufunc(emit, np.equal, [steps, numeric(interp, n_steps)]),
+                                                  run_ufunc(emit, np.greater, [steps, 0])])
+        made = select(emit, at_end, last, made)
+    return astype(interp, made, found)
 
 
 @numpy_function(np.eye, np.identity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from .. import arithmetic as a
 from ..arithmetic import as_array, run_ufunc
 from ..errors import Refused
 from ..values import Array, kind_of_number, KINDS, ListObject, Weak
+from . import composed
 from .making import astype
 from .reductions import reduction
 from .registry import numeric, axes_of, entry, ints_of, METHODS, numpy_function
@@ -69,24 +71,30 @@ def einsum(interp: Any, subscripts: Any, *operands: Any) -> Any:
 
 
 @numpy_function(np.trace, method="trace")
-def trace(interp: Any, x: Any) -> Any:
+def trace(interp: Any, x: Any, offset: Any = 0) -> Any:
     array = as_array(interp.emit, x)
     if array.ndim != 2:
         raise Refused("trace of another array than a matrix")
-    return interp.call(np.sum, [interp.call(np.diagonal, [array], {})], {})
+    return interp.call(np.sum, [interp.call(np.diagonal, [array, offset], {})], {})
 
 
 @numpy_function(np.diagonal, method="diagonal")
-def diagonal(interp: Any, x: Any) -> Any:
+def diagonal(interp: Any, x: Any, offset: Any = 0) -> Any:
     array = as_array(interp.emit, x)
     if array.ndim != 2:
         raise Refused("diagonal of another array than a matrix")
+    k = _static_diagonal(interp, offset)
+    if k:
+        return interp.call_python(composed.diagonal_at, [array, k], {})
     return interp.emit.one("MatrixDiagPart", [interp.emit.id(array)])
 
 
 @numpy_function(np.diag)
-def diag(interp: Any, x: Any) -> Any:
-    array = as_array(interp.emit, x)
+def diag(interp: Any, v: Any, k: Any = 0) -> Any:
+    array = as_array(interp.emit, v)
+    at = _static_diagonal(interp, k)
+    if at:
+        return interp.call_python(composed.diagonal_matrix if array.ndim == 1 else composed.diagonal_at, [array, at], {})
     return interp.emit.one("MatrixDiag" if array.ndim == 1 else "MatrixDiagPart", [interp.emit.id(array)])
 
 
@@ -104,19 +112,19 @@ def _static_diagonal(interp: Any, k: Any) -> int:
 
 
 @numpy_function(np.tril)
-def tril(interp: Any, x: Any, k: Any = 0) -> Any:
+def tril(interp: Any, m: Any, k: Any = 0) -> Any:
     above = _static_diagonal(interp, k)
     if above < 0:
-        raise Refused("'numpy.tril' with a negative k")
-    return _band(interp, x, -1, above)
+        return interp.call_python(composed.triangle, [as_array(interp.emit, m), above, True], {})
+    return _band(interp, m, -1, above)
 
 
 @numpy_function(np.triu)
-def triu(interp: Any, x: Any, k: Any = 0) -> Any:
+def triu(interp: Any, m: Any, k: Any = 0) -> Any:
     above = _static_diagonal(interp, k)
     if above > 0:
-        raise Refused("'numpy.triu' with a positive k")
-    return _band(interp, x, -above, -1)
+        return interp.call_python(composed.triangle, [as_array(interp.emit, m), above, False], {})
+    return _band(interp, m, -above, -1)
 
 
 @numpy_function(np.linalg.norm)
@@ -125,8 +133,21 @@ def norm(interp: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
     if array.dtype.kind in "biu":
         array = astype(interp, array, np.float64)
     magnitude = run_ufunc(interp.emit, np.absolute, [array])
-    if ord == 1 and (array.ndim == 1 or kind_of_number(axis)):
-        return interp.call(np.sum, [magnitude], {"axis": axis, "keepdims": keepdims})
+    if array.ndim == 1 or kind_of_number(axis):
+        options = {"axis": axis, "keepdims": keepdims}
+        if ord == 1:
+            return interp.call(np.sum, [magnitude], options)
+        if kind_of_number(ord) and math.isinf(ord):
+            return interp.call(np.max if ord > 0 else np.min, [magnitude], options)
+        if ord == 0:
+            nonzero = run_ufunc(interp.emit, np.not_equal, [magnitude, 0])
+            return interp.call(np.sum, [nonzero], {**options, "dtype": array.dtype})
+        if kind_of_number(ord) and ord != 2:
+            total = interp.call(np.sum, [run_ufunc(interp.emit, np.power, [magnitude, ord])], options)
+            return run_ufunc(interp.emit, np.power, [total, 1.0 / ord])
+    elif array.ndim == 2 and axis is None and kind_of_number(ord) and ord in (1, -1, math.inf, -math.inf):
+        sums = interp.call(np.sum, [magnitude], {"axis": 0 if abs(ord) == 1 else 1, "keepdims": keepdims})
+        return interp.call(np.max if ord > 0 else np.min, [sums], {"keepdims": keepdims})
     if ord not in (None, 2, "fro") or ord == 2 and array.ndim != 1 and not kind_of_number(axis):
         raise Refused(f"norm with ord={ord!r}")
     square = interp.call(np.sum, [run_ufunc(interp.emit, np.square, [magnitude])], {"axis": axis, "keepdims": keepdims})
@@ -210,6 +231,13 @@ def np_size(interp: Any, x: Any) -> Any:
 @numpy_function(np.ndim)
 def np_ndim(interp: Any, x: Any) -> Any:
     return as_array(interp.emit, x).ndim
+
+
+@entry(np.result_type, np.promote_types)
+def result_type(interp: Any, *parts: Any) -> Any:
+    dtypes = [part.dtype if isinstance(part, Array) else KINDS[part.kind].type(0).item() if isinstance(part, Weak) else part
+              for part in parts]
+    return interp.call_static(np.result_type, dtypes, {})
 
 
 @entry("list_index")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import as_array, run_ufunc, size_of
+from ..arithmetic import as_array, run_ufunc, select, size_of
 from ..errors import Refused
 from ..values import kind_of_number
 from .making import astype
@@ -149,7 +149,13 @@ def _add_arg(function: Any, method: str, op: str) -> None:
         if array.shape[at] == 0:
             raise Refused("attempt to get argmax of an empty sequence" if op == "ArgMax"
                           else "attempt to get argmin of an empty sequence")
-        made = emit.one(op, [emit.id(array), emit.constant(at, np.int32)], output_type="int64")
+        dimension = emit.constant(at, np.int32)
+        made = emit.one(op, [emit.id(array), dimension], output_type="int64")
+        if array.dtype.kind == "f":
+            # The first NaN, if there is one.
+            missing = run_ufunc(emit, np.isnan, [array])
+            first = emit.one("ArgMax", [emit.id(missing, np.int8), dimension], output_type="int64")
+            made = select(emit, reduction(interp, "Any", missing, at, False), first, made)
         return interp.call(np.expand_dims, [made, at], {}) if keepdims is True else made
 
 

@@ -13,6 +13,7 @@ from ..arithmetic import as_array, is_numeric, run_ufunc, shape_id, size_of
 from ..errors import Refused
 from ..joins import ArrayLeaf
 from ..values import Array, Growing, kind_of_number, known, ListObject, shape_text
+from . import composed
 from .making import fields_of, copy
 from .registry import numeric, axes_of, axis_of, dtype_of, ints_of, METHODS, numpy_function, shape_vector
 
@@ -208,7 +209,7 @@ def atleast_2d(interp: Any, x: Any) -> Any:
     return _at_least(interp, as_array(interp.emit, x), 2)
 
 
-@numpy_function(np.split, np.array_split)
+@numpy_function(np.split)
 def split(interp: Any, x: Any, sections: Any, axis: Any = 0) -> Any:
     array = as_array(interp.emit, x)
     at = axis_of(interp, axis, array.ndim)
@@ -252,7 +253,7 @@ def repeat(interp: Any, x: Any, repeats: Any, axis: Any = None) -> Any:
         array, axis = ravel(interp, array) if array.const is None else known(array.const.ravel()), 0
     at = axis_of(interp, axis, array.ndim)
     if isinstance(repeats, (ListObject, tuple)) or isinstance(repeats, Array) and repeats.ndim:
-        raise Refused("repeat with different counts")
+        return interp.call_python(composed.repeat_each, [array, as_array(interp.emit, repeats), at], {})
     n = size_of(interp.emit, array, at)
     index = interp.call(np.arange, [interp.operate(ast.Mult, n, repeats)], {})
     index = run_ufunc(interp.emit, np.floor_divide, [numeric(interp, index), repeats])
@@ -297,6 +298,8 @@ def pad(interp: Any, x: Any, pad_width: Any, mode: Any = "constant", constant_va
     sizes = emit.constant(widths)
     if mode == "constant":
         return emit.array(emit.op("PadV2", [emit.id(array), sizes, emit.id(constant_values, array.dtype)])[0])
+    if mode in ("edge", "wrap"):
+        return interp.call_python(composed.pad_by_rows, [array, known(widths), mode == "wrap"], {})
     words = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}
     if mode not in words:
         raise Refused(f"pad with mode '{mode}'")
