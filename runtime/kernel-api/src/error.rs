@@ -100,6 +100,14 @@ impl KernelError {
     }
 }
 
+/// Calls destructors. A panic, which the panic hook has reported, ends nothing but `work`.
+#[doc(hidden)]
+pub fn quietly(work: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+        drop_payload(payload);
+    }
+}
+
 /// Drops the payload of a panic that was caught. If its destructor panics, the payload of that panic is
 /// leaked.
 #[doc(hidden)]

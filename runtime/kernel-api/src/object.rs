@@ -10,7 +10,8 @@
 //! synchronizes its own accesses.
 //!
 //! The count follows `Arc`'s protocol, without weak references. So the only holder drops the object without
-//! an atomic decrement.
+//! an atomic decrement. A panic of a payload's destructor is caught: an executor drops values where it cannot
+//! unwind.
 
 #![allow(unsafe_code, reason = "a type-erased counted pointer; the invariants are in the essay")]
 
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use befrost_mem::Allocator;
 
-use crate::error::KernelError;
+use crate::error::{KernelError, quietly};
 use crate::live::count_object;
 use crate::sync::{AtomicUsize, Ordering, fence};
 use crate::value::Value;
@@ -109,7 +110,10 @@ impl<T: Object> Info<T> {
 unsafe fn free<T>(header: NonNull<Header>) {
     // SAFETY: the caller's contract: the allocation is a `Box<Boxed<T>>`, whose first field is the header
     // (`repr(C)`), and this is the last reference.
-    drop(unsafe { Box::from_raw(header.cast::<Boxed<T>>().as_ptr()) });
+    let boxed = unsafe { Box::from_raw(header.cast::<Boxed<T>>().as_ptr()) };
+    if std::mem::needs_drop::<T>() {
+        quietly(|| drop(boxed));
+    }
 }
 
 impl ObjRef {
@@ -243,6 +247,27 @@ mod tests {
         fn display(&self) -> String {
             "other".into()
         }
+    }
+
+    #[test]
+    fn a_panic_of_a_destructor_ends_nothing_else() {
+        #[derive(Debug)]
+        struct Loud(Token);
+        impl Drop for Loud {
+            fn drop(&mut self) {
+                std::panic::panic_any(self.0.0.clone());
+            }
+        }
+        impl Object for Loud {
+            const TYPES: &'static [&'static str] = &["!test.loud"];
+            fn display(&self) -> String {
+                "loud".into()
+            }
+        }
+        let count = Arc::new(());
+        let objects = [(); 3].map(|()| ObjRef::new(Loud(Token(count.clone()))));
+        drop(objects);
+        assert_eq!(Arc::strong_count(&count), 1);
     }
 
     #[test]

@@ -240,14 +240,16 @@ impl Future for Arrival {
     type Output = Result<Vec<Value>, NotReceived>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let waker = cx.waker().clone();
         let mut waiting = lock(&self.0);
-        match waiting.value.take() {
-            Some(value) => Poll::Ready(value.map(|value| vec![value])),
-            None => {
-                waiting.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
+        if let Some(value) = waiting.value.take() {
+            return Poll::Ready(value.map(|value| vec![value]));
         }
+        let before = waiting.waker.replace(waker);
+        // Outside of the lock: a waker may own anything.
+        drop(waiting);
+        drop(before);
+        Poll::Pending
     }
 }
 

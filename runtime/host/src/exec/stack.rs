@@ -17,8 +17,7 @@
 //!    it owns nothing.
 //!
 //! A method that changes one of these changes all. Only `frame` and the methods here access values. A panic
-//! in a kernel keeps the invariant, because kernels change nothing but slots. Values are dropped here such
-//! that their panics are caught.
+//! in a kernel keeps the invariant, because kernels change nothing but slots. Dropping a value does not panic.
 //!
 //! Plans guarantee that steps, moves and results name slots of the plan's frames, and that spans are within
 //! the lists that they were made for.
@@ -31,7 +30,6 @@
 mod callers;
 
 use std::mem::{ManuallyDrop, replace, take};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +41,7 @@ use super::operands::{callee, operand_error};
 use super::trip_count::{NextIteration, TripCount};
 use crate::program::{CallTarget, Carry, FunctionPlan, Move, Program};
 use befrost_kernel_api::context::{ExecContext, Limits};
-use befrost_kernel_api::error::{KernelError, drop_payload};
+use befrost_kernel_api::error::KernelError;
 use befrost_kernel_api::executor::{CallRequest, Runs, Step, StepKind};
 use befrost_kernel_api::kernel::{KernelFrame, Outcome};
 use befrost_kernel_api::value::Value;
@@ -440,7 +438,7 @@ impl<'x> Stack<'x> {
             *argument = if arg.takes { take(value) } else { value.clone() };
         }
         for &register in target.drops.of(&below.table.lists) {
-            drop_values(&mut slots[register as usize..=register as usize]);
+            slots[register as usize].clear();
         }
         Some(arguments.iter().any(|argument| !argument.is_plain()))
     }
@@ -563,8 +561,7 @@ impl<'x> Stack<'x> {
                     continue;
                 }
             };
-            let mut old = replace(&mut slots[to.index()], value_or_error(value));
-            drop_values(std::slice::from_mut(&mut old));
+            slots[to.index()] = value_or_error(value);
         }
         let n_args = plan.n_args as usize;
         drop_values(&mut slots[n_args.min(plan.results.len())..]);
@@ -751,16 +748,9 @@ fn value_or_error(value: Value) -> Value {
     }
 }
 
-/// Sets values to `Empty`. Panics of their destructors are ignored.
+/// Sets values to `Empty`.
 #[cold]
 #[inline(never)]
 fn drop_values(values: &mut [Value]) {
-    for value in values {
-        let value = take(value);
-        if !value.is_plain()
-            && let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value)))
-        {
-            drop_payload(payload);
-        }
-    }
+    values.iter_mut().for_each(Value::clear);
 }

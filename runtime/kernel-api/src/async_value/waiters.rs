@@ -19,6 +19,7 @@ use std::ptr::{NonNull, null_mut};
 
 #[cfg(not(loom))]
 use crate::error::drop_payload;
+use crate::error::quietly;
 use crate::pool;
 use crate::sync::thread_local_const;
 use crate::value::Value;
@@ -127,7 +128,7 @@ impl Drop for Waiter {
         // SAFETY: the node is owned, so it is alive.
         match unsafe { &self.0.as_ref().what } {
             // SAFETY: `call` was stored for this node's type. The node is not used afterwards.
-            What::Call(call) => unsafe { call(self.0, None) },
+            What::Call(call) => quietly(|| unsafe { call(self.0, None) }),
             // SAFETY: such a node is a `Node` of the pool. It is not used afterwards.
             What::Moved(_) => drop(unsafe { pool::unbox(self.0) }),
         }

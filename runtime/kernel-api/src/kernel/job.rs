@@ -13,6 +13,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::frame::{KernelFrame, Outcome};
+use crate::error::quietly;
 use crate::pool;
 use crate::queue::{Parking, WhenFull};
 
@@ -96,7 +97,7 @@ impl Drop for Job {
         // SAFETY: the job is owned, so the header is alive.
         let call = unsafe { self.0.as_ref() }.call;
         // SAFETY: `call` was stored for this job's type. The job is not used afterwards.
-        let _: Outcome = unsafe { call(self.0, None) };
+        quietly(|| _ = unsafe { call(self.0, None) });
     }
 }
 

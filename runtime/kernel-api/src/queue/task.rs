@@ -13,6 +13,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 
+use crate::error::quietly;
+
 /// Number of words that are stored in the task.
 const WORDS: usize = 4;
 
@@ -144,7 +146,7 @@ impl Task {
 impl Drop for Task {
     fn drop(&mut self) {
         // SAFETY: the table belongs to the content of `place`, which is not used afterwards.
-        unsafe { (self.table.drop)(&mut self.place) };
+        quietly(|| unsafe { (self.table.drop)(&mut self.place) });
     }
 }
 

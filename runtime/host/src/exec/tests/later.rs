@@ -3,6 +3,7 @@
 use super::*;
 use crate::queue::from_spec;
 use befrost_kernel_api::context::{Cancellation, Resources};
+use befrost_kernel_api::object::Object;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -357,6 +358,50 @@ fn payloads_of_panics_that_panic_are_errors_too() {
         for spec in SPECS {
             let (results, _) = run_on(from_spec(spec).unwrap(), &program, Value::I32(1), Limits::default());
             assert_eq!(results, ["t:1:1: a kernel panicked: (no message)", "1"], "{spec} {name}");
+        }
+    }
+}
+
+/// What kernels own may panic when it is dropped: no caller waits for ever.
+#[test]
+fn destructors_that_panic_end_nothing_else() {
+    #[derive(Debug)]
+    struct Loud;
+    impl Drop for Loud {
+        fn drop(&mut self) {
+            std::panic::panic_any("a destructor panics");
+        }
+    }
+    impl Object for Loud {
+        const TYPES: &'static [&'static str] = &["!test.loud"];
+        fn display(&self) -> String {
+            "loud".to_owned()
+        }
+    }
+    let more = |registry: &mut Registry| {
+        registry.add(kernel!("loud", |_: i32| Loud));
+        registry.add(kernel!("listen", |_: &Loud, x: i32| x));
+        registry.add(kernel!("loud_later", |x: i32, cx: &ExecContext| {
+            let loud = Loud;
+            cx.request.cancellation.cancel();
+            Deferred::new(move |_| {
+                std::mem::forget(loud);
+                x
+            })
+        }));
+    };
+    for is_cancelled in [false, true] {
+        let mut source = Source::new();
+        let loud = source.on_stream(0, "loud", &[(0, Required)], &["!test.loud"], &[]);
+        source.on_stream(0, "loud", &[(0, Required)], &["!test.loud"], &[]);
+        let later = source.kernel(if is_cancelled { "loud_later" } else { "later" }, &[0]);
+        let operands = [(loud, Required), (later, Required)];
+        let result = source.on_stream(0, "listen", &operands, &["i32"], &[]);
+        let registry = Registry::new().with(kernels).with(more);
+        let program = Program::from_bytes(&source.bytes(&[result]), &registry).unwrap();
+        for spec in SPECS {
+            let (results, _) = run_on(from_spec(spec).unwrap(), &program, Value::I32(1), Limits::default());
+            assert_eq!(results, [if is_cancelled { "Cancelled" } else { "1" }], "{spec}");
         }
     }
 }
