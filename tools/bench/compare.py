@@ -169,7 +169,8 @@ def main():
     python = args.python or make_venv(os.path.join(args.out, "venv"))
     if not os.path.exists(args.tool):
         subprocess.run(["cargo", "build", "--release", "-p", "befrost-tools", "--bin", "ir-translate"], check=True, cwd=ROOT)
-    if os.path.realpath(python) != os.path.realpath(sys.executable) and not os.environ.get("BEFROST_BENCH_CHILD"):
+    # The interpreter of a venv is a link to the one that made it: the paths tell them apart, not the files.
+    if os.path.abspath(python) != sys.executable and not os.environ.get("BEFROST_BENCH_CHILD"):
         # The comparison needs NumPy, which the venv has.
         os.environ["BEFROST_BENCH_CHILD"] = "1"
         os.execv(python, [python, os.path.abspath(__file__), *sys.argv[1:], "--python", python])

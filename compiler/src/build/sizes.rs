@@ -8,16 +8,16 @@
 //! %e = Unique(%d)                     M x 32               a new symbol where nothing is known
 //! ```
 //!
-//! The rules of the tensor library compute with numbers, so a rule is asked twice, with two different primes
-//! in place of each symbol. A result whose prime factors say the same both times, a number times the same
-//! symbols, has that size. A rule that refuses the primes, such as the sum of tensors of two unrelated sizes,
-//! tells nothing. Primes are far larger than dimensions that are written in programs. Where a rule limits a
-//! dimension by a number from the program, which may be large ([`LIMITED`]), they are larger than any
-//! dimension.
+//! The shape rules of the tensor library compute with numbers, so each rule is evaluated twice, with two
+//! different primes in place of each symbol. A dimension of the result whose prime factors are the same number
+//! times the same symbols both times has that size. A rule that refuses the primes, such as that of a sum of
+//! tensors of two unrelated sizes, gives no information. Primes are far larger than dimensions that are written
+//! in programs. For rules that limit a dimension by a number from the program, which may be large
+//! ([`LIMITED`]), they are larger than any dimension.
 //!
-//! The sizes of a value are found when somebody asks, together with those that they depend on, and remembered
-//! in the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results; a pass
-//! that asks begins with [`forget`].
+//! The sizes of a value are computed on request, together with those that they depend on, and remembered in
+//! the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results. A pass that
+//! requests sizes begins with [`forget`].
 //!
 //! Not here: shapes in types, which `tf-shape-inference` finds; and relations other than equality.
 
@@ -54,7 +54,7 @@ fn table(m: &Module) -> MutexGuard<'_, KnownSizes> {
     m.sizes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Forgets all sizes: a pass may change what a value is.
+/// Forgets all sizes, since the passes before may have changed values.
 pub fn forget(m: &Module) {
     *table(m) = KnownSizes::default();
 }
@@ -121,7 +121,7 @@ pub fn same_shape(m: &Module, a: ValueId, b: ValueId) -> bool {
     if dims.iter().all(is_known) && others.iter().all(is_known) {
         return dims == others;
     }
-    // What is known is compared first: that is cheap.
+    // Known dimensions are compared first: that is cheap.
     let fits = |(a, b): (&i64, &i64)| a == b || !is_known(a) || !is_known(b);
     dims.len() == others.len() && dims.iter().zip(others).all(fits) && sizes(m, a) == sizes(m, b)
 }
@@ -199,7 +199,7 @@ impl Sample<'_> {
         match table(self.m).of.get(&value) {
             Some(sizes) => {
                 let dims: Vec<Option<usize>> = sizes.iter().map(|size| self.number(size)).collect();
-                // A rule would take an unknown dimension beside a prime for an equal one, but it may be
+                // A rule takes an unknown dimension beside a prime for an equal one. The dimension may be
                 // larger: the symbol may stand for 1.
                 self.is_incomplete.set(self.is_incomplete.get() || dims.contains(&None));
                 PartialShape::new(dims)

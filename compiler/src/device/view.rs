@@ -33,7 +33,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// The most boxes of a picture.
+/// Maximum number of boxes in a picture.
 const MAX_BOXES: usize = 20_000;
 /// Distances of columns and rows, and the size of a box.
 const COLUMN: f64 = 180.0;
@@ -63,6 +63,7 @@ struct Placed {
     device: DeviceIndex,
 }
 
+/// A picture that is being drawn.
 struct Picture<'m> {
     m: &'m Module,
     devices: &'m Devices,

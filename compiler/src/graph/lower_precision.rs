@@ -4,20 +4,22 @@
 //! Conv2D(x, w)  ─▶  Conv2D(x, w) {_precision = "int8", _input_range = [-1.0, 6.0]}     then tf-pack-weights
 //! ```
 //!
-//! The pass says of each product what precision its weights get; `tf-pack-weights`, which follows, packs
-//! them so, and the kernel computes in the precision of the weights. A product that has the attribute
-//! `_precision` already keeps it: `"f32"` leaves it as it is. Sums, everything else, and the tensors
-//! between products are f32. Depthwise convolutions, short sums and products of two variables are f32 too.
+//! The pass sets the attribute `_precision` of products; `tf-pack-weights`, which follows, packs their weights
+//! in this precision, and the kernel computes in the precision of the weights. A product that has the
+//! attribute already keeps it: `"f32"` leaves the product as it is. Accumulators, all other ops, and the
+//! tensors between products are f32. Depthwise convolutions, sums of few terms and products of two
+//! variables are f32 too.
 //!
-//! Bytes of an input stand for numbers of a range. It is known ahead of time for the products of the function
-//! `function` if `ranges` gives it: `low:high` for each input, in the order in which products first use
-//! them. For other products a range is found at run time, for each row of a matrix and each image.
+//! The bytes of an input represent the numbers of a range. The option `ranges` gives the ranges for the
+//! products of the function `function`: `low:high` for each input, in the order in which products first use
+//! them. For other products the kernel computes a range for each row of a matrix and each image.
 //!
-//! To find ranges, `observe` returns these inputs from the function, as results after its own, instead of
-//! lowering anything. The pipeline before the pass has to be the same both times.
+//! To collect ranges, `observe` returns these inputs from the function, as results after its own, and lowers
+//! nothing. The passes before must be the same both times.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Fusion, ProductForm, ProductOps};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::signatures;
 use crate::build::query::{dims, dtype, flag};
@@ -91,11 +93,12 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
             return Change::Unchanged;
         }
     };
+    let of_input: FxHashMap<ValueId, (f32, f32)> = inputs.into_iter().zip(ranges).collect();
     let products: Vec<OpId> = m.walk_functions().filter(|&op| is_product(m, op)).collect();
     for op in products {
         let m = r.ir();
         let x = m.operand(op, 0);
-        let range = inputs.iter().position(|&input| input == x).and_then(|at| ranges.get(at)).copied();
+        let range = of_input.get(&x).copied();
         set(r, op, PRECISION, |r| r.cx().str_attr(precision));
         if let Some(range) = range.filter(|_| precision == "int8") {
             set(r, op, INPUT_RANGE, |r| {
@@ -130,7 +133,7 @@ fn is_product(m: &Module, op: OpId) -> bool {
     let is_f32 = [x, w].into_iter().all(|value| dtype(m, value) == Some(DType::F32));
     let Some(dims) = dims(m, w).filter(|_| is_f32 && constant_of(m, w).is_some()) else { return false };
     let steps = match product {
-        ProductOps::CONV2D => dims.iter().rev().skip(1).product(),
+        ProductOps::CONV2D => dims.iter().rev().skip(1).fold(1i64, |n, &dim| n.saturating_mul(dim)),
         _ => match *dims {
             [_, columns] if flag(m, op, "transpose_b") || flag(m, op, "adj_y") => columns,
             [rows, _] => rows,
@@ -144,14 +147,9 @@ fn is_product(m: &Module, op: OpId) -> bool {
 /// The inputs of the products in a function's block, in the order of their first use.
 fn inputs_of(m: &Module, function: OpId) -> Vec<ValueId> {
     let Some(block) = m.only_block(function) else { return Vec::new() };
-    let mut inputs = Vec::new();
-    for op in m.ops_in(block).filter(|&op| is_product(m, op)) {
-        let x = m.operand(op, 0);
-        if !inputs.contains(&x) {
-            inputs.push(x);
-        }
-    }
-    inputs
+    let mut seen = FxHashSet::default();
+    let inputs = m.ops_in(block).filter(|&op| is_product(m, op)).map(|op| m.operand(op, 0));
+    inputs.filter(|&input| seen.insert(input)).collect()
 }
 
 /// The ends of ranges, as many as inputs, or none.

@@ -1,4 +1,4 @@
-//! Symbolic sizes of values, as a module keeps them: `build::sizes` finds them.
+//! The table of symbolic sizes of a module's values; `build::sizes` computes them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub struct SymbolicSize {
     pub(crate) symbols: Symbols,
 }
 
-/// Symbols that are multiplied, in order. A symbol is a dimension that was found first.
+/// Symbols that are multiplied, in ascending order. A symbol stands for an unknown dimension.
 pub type Symbols = SmallVec<[u32; 2]>;
 
 impl SymbolicSize {
@@ -24,9 +24,10 @@ impl SymbolicSize {
     }
 }
 
-/// The sizes that were asked for, of a module.
+/// The symbolic sizes of a module's values, as far as they were computed.
 #[derive(Debug, Default)]
 pub(crate) struct KnownSizes {
+    /// By value: the size of each dimension.
     pub(crate) of: FxHashMap<ValueId, Arc<[SymbolicSize]>>,
     /// For each symbol the dimension that it was made for.
     pub(crate) anchors: Vec<(ValueId, usize)>,

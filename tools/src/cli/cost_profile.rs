@@ -4,7 +4,7 @@
 //! {"kernels": [{"source": "dense/MatMul", "kind": "CPU", "kernel": "tf.MatMul", "calls": 10, "ns": 12000}]}
 //! ```
 //!
-//! Other fields of a row are for readers.
+//! Other fields of a row are ignored.
 
 use std::path::Path;
 
@@ -14,6 +14,9 @@ use serde_json::Value as Json;
 use super::device_set::read;
 
 /// The times in a file.
+///
+/// # Errors
+/// The reason why the file cannot be read, or its first row that is no measurement.
 pub(super) fn profile_of(path: &str) -> Result<CostProfile, String> {
     let json = read(Path::new(path))?;
     times_of(&json).map_err(|why| format!("'{path}' makes no sense: {why}"))

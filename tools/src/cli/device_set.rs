@@ -11,10 +11,13 @@
 //! the two differ, the slower one counts for both.
 
 use std::fmt::Write;
+use std::fs::File;
 use std::path::Path;
 
 use bef_format::device::{DeviceSet, DeviceSpec, DeviceTextError};
 use serde_json::{Map, Value as Json};
+
+use super::files::up_to;
 
 /// The largest file.
 const MAX_BYTES: u64 = 64 << 20;
@@ -29,12 +32,9 @@ pub(super) fn text_of(argument: &str) -> Result<String, String> {
 /// The contents of a file.
 pub(super) fn read(file: &Path) -> Result<Json, String> {
     let path = file.display();
-    let size = file.metadata().map_err(|error| format!("cannot read '{path}': {error}"))?.len();
-    if size > MAX_BYTES {
-        return Err(format!("'{path}' is larger than {MAX_BYTES} bytes"));
-    }
-    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read '{path}': {error}"))?;
-    serde_json::from_str(&text).map_err(|error| format!("'{path}': {error}"))
+    let bytes = File::open(file).and_then(|file| up_to(MAX_BYTES, file));
+    let bytes = bytes.map_err(|error| format!("cannot read '{path}': {error}"))?;
+    serde_json::from_slice(&bytes).map_err(|error| format!("'{path}': {error}"))
 }
 
 /// The members of an object, which has no others than `known`.

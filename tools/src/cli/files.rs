@@ -269,11 +269,11 @@ pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
 const MAX_STREAM: u64 = 4 << 30;
 
 /// Reads to the end, which has to come before the limit.
-fn up_to(limit: u64, source: impl Read) -> std::io::Result<Vec<u8>> {
+pub(super) fn up_to(limit: u64, source: impl Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        let message = format!("it has more than {limit} bytes, and is no regular file");
+        let message = format!("it has more than {limit} bytes");
         return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message));
     }
     Ok(bytes)
@@ -373,6 +373,6 @@ mod tests {
     fn a_stream_without_end_stops_at_the_limit() {
         assert_eq!(up_to(10, &b"ten bytes."[..]).unwrap(), b"ten bytes.");
         let refused = up_to(10, std::io::repeat(0)).unwrap_err();
-        assert_eq!(refused.to_string(), "it has more than 10 bytes, and is no regular file");
+        assert_eq!(refused.to_string(), "it has more than 10 bytes");
     }
 }

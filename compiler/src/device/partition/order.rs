@@ -21,7 +21,7 @@ use crate::device::is_handle;
 use crate::dialects::tf::Control;
 use crate::graph::effects::{body, callees};
 use crate::ir::{Module, OpId, StrId, ValueId};
-use crate::rewrite::state_access;
+use crate::rewrite::{state_access, with_callers};
 
 /// The parts on which functions have effects outside of the program.
 pub(super) struct EffectParts {
@@ -34,26 +34,19 @@ impl EffectParts {
     pub(super) fn of_module(m: &Module, reach: &Reach<'_>) -> EffectParts {
         let mut parts = EffectParts { functions: FxHashMap::default(), loops: FxHashMap::default() };
         let mut calls = Vec::new();
+        // By part: the functions with ops there that have such effects.
+        let mut own: BTreeMap<PartIndex, Vec<StrId>> = BTreeMap::new();
         for (&name, &function) in &reach.homes.functions {
-            let mut own = BTreeSet::new();
             for op in body(m, function) {
                 if is_outside(m, op) {
-                    own.insert(reach.part_of_op(m, op));
+                    own.entry(reach.part_of_op(m, op)).or_default().push(name);
                 }
                 calls.extend(callees(m, op).into_iter().map(|callee| (name, callee)));
             }
-            parts.functions.insert(name, own);
         }
-        // The sets only grow.
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (caller, callee) in &calls {
-                let more = parts.functions.get(callee).cloned().unwrap_or_default();
-                let Some(all) = parts.functions.get_mut(caller) else { continue };
-                let n = all.len();
-                all.extend(more);
-                changed |= all.len() > n;
+        for (part, functions) in own {
+            for name in with_callers(functions, &calls) {
+                parts.functions.entry(name).or_default().insert(part);
             }
         }
         for op in reach.homes.functions.values().flat_map(|&function| body(m, function)) {

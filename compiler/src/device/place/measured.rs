@@ -23,8 +23,11 @@ pub struct CostProfile {
 }
 
 impl CostProfile {
-    /// Adds a row: a kernel of this place has taken so many nanoseconds in all calls. Fails if the numbers
-    /// make no sense.
+    /// Adds a row: a kernel of this place has taken `ns` nanoseconds in all calls.
+    ///
+    /// # Errors
+    /// The name of the number that is no measurement: fewer than one call, or a time that is negative, not
+    /// finite or longer than 100 days.
     pub fn add(
         &mut self,
         source: &str,
@@ -36,7 +39,7 @@ impl CostProfile {
         if !(calls.is_finite() && calls >= 1.0) {
             return Err("calls");
         }
-        // A row of 100 days is no measurement.
+        // 100 days are less than 1e16 ns.
         if !(0.0..1e16).contains(&ns) {
             return Err("ns");
         }
@@ -47,7 +50,7 @@ impl CostProfile {
         Ok(())
     }
 
-    /// Gives the ops of an op graph the times of their places. Returns the number of ops with a time.
+    /// Sets the attribute `cost_ns` of ops to the times of their places. Returns the number of ops with a time.
     pub fn apply(&self, m: &mut Module) -> usize {
         let mut by_source: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
         for ((source, kind), kernels) in &self.rows {

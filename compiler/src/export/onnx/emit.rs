@@ -7,22 +7,24 @@
 //! function       nodes, with constants as `Constant` nodes: it sees nothing around it
 //! ```
 //!
-//! Names are unique in the whole model. Small constants are written once per scope, and a transposition of a
-//! transposition, or of a constant, is not written at all.
+//! Names are unique in the whole model. Small constants are written once per scope, those of the graph only
+//! if a node reads them. A transposition of a transposition, or of a constant, is not written at
+//! all.
 
 use std::sync::Arc;
 
 use befrost_tensor::DType;
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::fast;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::walk::{ExportWalk, UniqueNames};
-use super::tensor;
+use super::{MAX_BYTES, tensor};
+use crate::build::query;
 use crate::dialects::tf;
 use crate::fold::constant_of;
 use crate::import::onnx_proto::{AttributeProto, GraphProto, NodeProto, TensorProto};
-use crate::ir::ValueId;
+use crate::ir::{AttrId, OpId, ValueId};
 
 /// The name of a value.
 pub(super) type Name = String;
@@ -71,6 +73,10 @@ pub(super) struct NodeWriter<'m> {
     /// True outside of functions, where constants are initializers.
     pub(super) in_graph: bool,
     pub(super) initializers: Vec<TensorProto>,
+    /// The large constants of the graph by their names, which are written if a node reads them.
+    large: Vec<(Name, OpId, AttrId)>,
+    /// The bytes of all constants that were written.
+    n_bytes: usize,
     pub(super) values: FxHashMap<ValueId, Name>,
     /// The name of the node whose op is written.
     pub(super) stem: String,
@@ -90,6 +96,8 @@ impl<'m> NodeWriter<'m> {
             scopes: vec![NodeScope::default()],
             in_graph: true,
             initializers: Vec::new(),
+            large: Vec::new(),
+            n_bytes: 0,
             values: FxHashMap::default(),
             stem: String::new(),
         }
@@ -166,6 +174,7 @@ impl<'m> NodeWriter<'m> {
         }
         let name = self.names.unique(format!("{}/const", self.stem));
         let at = if self.in_graph { 0 } else { self.scopes.len().saturating_sub(1) };
+        self.n_bytes = self.n_bytes.saturating_add(proto.raw_data.len());
         if self.in_graph {
             proto.name = name.clone();
             self.initializers.push(proto);
@@ -185,6 +194,45 @@ impl<'m> NodeWriter<'m> {
         name
     }
 
+    /// A constant of the op graph.
+    pub(super) fn constant_of(&mut self, op: OpId, attr: AttrId) -> Result<Name, WhyNot> {
+        let m = self.walk.m;
+        let bytes = m.cx.attr_type(attr).and_then(|ty| query::bytes_of(m, ty));
+        if !self.in_graph || bytes.is_none_or(|bytes| bytes <= MAX_SHARED) {
+            return tensor::constant(&m.cx, attr, self.room()).map(|proto| self.constant(proto));
+        }
+        let name = self.names.unique(format!("{}/const", self.stem));
+        self.large.push((name.clone(), op, attr));
+        Ok(name)
+    }
+
+    /// The bytes that further constants may have.
+    fn room(&self) -> usize {
+        MAX_BYTES.saturating_sub(self.n_bytes)
+    }
+
+    /// The initializers that these nodes of the graph read. Other constants became attributes, or were
+    /// transposed.
+    pub(super) fn initializers_of(&mut self, nodes: &[NodeProto]) -> Vec<TensorProto> {
+        let read: FxHashSet<&str> =
+            with_nested(nodes).into_iter().flat_map(|node| &node.input).map(String::as_str).collect();
+        for (name, op, attr) in std::mem::take(&mut self.large) {
+            if !read.contains(name.as_str()) {
+                continue;
+            }
+            match tensor::constant(&self.walk.m.cx, attr, self.room()) {
+                Ok(proto) => {
+                    self.n_bytes = self.n_bytes.saturating_add(proto.raw_data.len());
+                    self.initializers.push(TensorProto { name, ..proto });
+                }
+                Err(why) => self.walk.unsupported(op, format!("{}: {why}", self.walk.m.op_name_str(op))),
+            }
+        }
+        let mut all = std::mem::take(&mut self.initializers);
+        all.retain(|proto| read.contains(proto.name.as_str()));
+        all
+    }
+
     /// A vector of i64.
     pub(super) fn ints(&mut self, numbers: &[i64]) -> Name {
         let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -199,11 +247,6 @@ impl<'m> NodeWriter<'m> {
     /// A scalar of an element type.
     pub(super) fn scalar(&mut self, number: f64, dtype: DType) -> Result<Name, WhyNot> {
         tensor::number(number, dtype).map(|proto| self.constant(proto))
-    }
-
-    /// A vector of strings.
-    pub(super) fn strings(&mut self, texts: &[&str]) -> Name {
-        self.constant(tensor::strings(texts))
     }
 
     // ---- common operations ----
@@ -245,7 +288,7 @@ impl<'m> NodeWriter<'m> {
         let plain: Arc<dyn Allocator> = Malloc::shared();
         let given = tf::dense_tensor(&m.cx, constant_of(m, value)?, &plain)?;
         let bytes = given.num_elements().checked_mul(given.dtype().size())?;
-        if bytes > MAX_TURNED {
+        if bytes > MAX_TURNED.min(self.room()) {
             return None;
         }
         tensor::of_host(&fast::transpose(&given, perm, &fast::Cx::serial(&plain)).ok()?)
@@ -286,6 +329,18 @@ impl<'m> NodeWriter<'m> {
     pub(super) fn concat_ints(&mut self, parts: &[&str]) -> Name {
         self.with("Concat", parts, vec![("axis", Int(0))])
     }
+}
+
+/// Nodes, and those of the graphs in them.
+pub(super) fn with_nested<'a>(nodes: impl IntoIterator<Item = &'a NodeProto>) -> Vec<&'a NodeProto> {
+    let mut all: Vec<&NodeProto> = nodes.into_iter().collect();
+    let mut at = 0;
+    while let Some(&node) = all.get(at) {
+        let graphs = node.attribute.iter().filter_map(|attr| attr.g.as_ref());
+        all.extend(graphs.flat_map(|graph| &graph.node));
+        at += 1;
+    }
+    all
 }
 
 /// An attribute of a node.

@@ -104,13 +104,7 @@ fn opsets<'a>(
     called: impl Iterator<Item = &'a OperatorSetIdProto>,
 ) -> Vec<OperatorSetIdProto> {
     let mut domains: BTreeSet<&str> = BTreeSet::from([""]);
-    let mut todo: Vec<&NodeProto> = nodes.collect();
-    while let Some(node) = todo.pop() {
-        domains.insert(&node.domain);
-        for graph in node.attribute.iter().filter_map(|attr| attr.g.as_ref()) {
-            todo.extend(&graph.node);
-        }
-    }
+    domains.extend(emit::with_nested(nodes).into_iter().map(|node| node.domain.as_str()));
     domains.extend(called.map(|set| set.domain.as_str()));
     let version = |domain: &str| match domain {
         "" => OPSET,
@@ -179,7 +173,7 @@ impl<'m> ModelWriter<'m> {
             }
         }
         let node = self.w.scopes.pop().unwrap_or_default().nodes;
-        let initializer = std::mem::take(&mut self.w.initializers);
+        let initializer = self.w.initializers_of(&node);
         let name = m.symbol_name(function).map_or("", |name| m.cx.str(name)).to_owned();
         GraphProto { node, name, initializer, input, output, ..GraphProto::default() }
     }
@@ -224,8 +218,7 @@ impl<'m> ModelWriter<'m> {
         match n.operator {
             Op::Const => {
                 let attr = constant_of(n.m, n.m.result(n.op, 0)).ok_or("it is not constant")?;
-                let proto = tensor::constant(&n.m.cx, attr)?;
-                Ok(vec![self.w.constant(proto)])
+                Ok(vec![self.w.constant_of(n.op, attr)?])
             }
             Op::PartitionedCall | Op::StatefulPartitionedCall => self.call(n.callee("f")?, &n.inputs),
             Op::If | Op::StatelessIf => self.if_(n),

@@ -1,7 +1,7 @@
 //! An op of the op graph as the writers of operators see it: operands by name, types, constants, attributes.
 
 use befrost_tensor::tf::op::{Attributes, Op, Type};
-use befrost_tensor::{DType, TensorError};
+use befrost_tensor::{DType, MAX_RANK, TensorError};
 
 use super::emit::{Name, WhyNot};
 use crate::build::query;
@@ -71,6 +71,14 @@ impl TfNode<'_> {
     pub(super) fn known_dims(&self, i: usize) -> Result<Vec<i64>, WhyNot> {
         let dims = self.dims(i)?;
         if dims.iter().all(|&dim| dim >= 0) { Ok(dims) } else { Err("operands of unknown size".to_owned()) }
+    }
+
+    /// The length of a vector with an element per axis.
+    pub(super) fn length(&self, i: usize) -> Option<i64> {
+        match self.dims(i).ok()?[..] {
+            [n] if (0..=MAX_RANK as i64).contains(&n) => Some(n),
+            _ => None,
+        }
     }
 
     /// The dimensions of the first result, -1 for unknown ones.

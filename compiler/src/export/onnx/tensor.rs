@@ -59,10 +59,10 @@ pub(super) fn raw(dtype: DType, dims: &[i64], bytes: Vec<u8>) -> TensorProto {
     }
 }
 
-/// A vector of strings.
-pub(super) fn strings(texts: &[&str]) -> TensorProto {
-    let string_data = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-    TensorProto { dims: vec![texts.len() as i64], data_type: STRING, string_data, ..TensorProto::default() }
+/// A string.
+pub(super) fn string(text: &str) -> TensorProto {
+    let string_data = vec![text.as_bytes().to_vec()];
+    TensorProto { data_type: STRING, string_data, ..TensorProto::default() }
 }
 
 /// A tensor in memory.
@@ -83,34 +83,38 @@ pub(super) fn number(number: f64, dtype: DType) -> Result<TensorProto, WhyNot> {
     of_host(&host_scalar(number, dtype)?).ok_or_else(|| format!("no constant of {dtype}"))
 }
 
-/// Limit on the bytes of a constant whose elements are all one, which are written out.
-const MAX_SPLAT: usize = 1 << 28;
+/// Memory of a string beside its characters.
+const STRING_BYTES: usize = size_of::<Vec<u8>>();
 
-/// A constant of the op graph.
-pub(super) fn constant(cx: &Context, attr: AttrId) -> Result<TensorProto, WhyNot> {
+/// A constant of the op graph, in at most `room` bytes: equal elements are written out.
+pub(super) fn constant(cx: &Context, attr: AttrId, room: usize) -> Result<TensorProto, WhyNot> {
     let refused = || "a constant of a type that ONNX does not have".to_owned();
     let ty = cx.attr_type(attr).ok_or_else(refused)?;
     let (Some(dims), _) = cx.ty(ty).shaped().ok_or_else(refused)? else { return Err(refused()) };
     let n = dims.iter().try_fold(1usize, |n, &dim| n.checked_mul(usize::try_from(dim).ok()?));
+    let fits = |bytes: usize| {
+        let all = n.and_then(|n| n.checked_mul(bytes));
+        if all.is_some_and(|all| all <= room) {
+            Ok(())
+        } else {
+            Err("constants of more bytes than an ONNX file holds")
+        }
+    };
     match (cx.attr(attr), tf::type_of(cx, ty)) {
         (AttrKind::Dense { splat, data, .. }, Some((Type::Dense(dtype), false))) => {
-            let bytes = if *splat {
-                let len = n.and_then(|n| n.checked_mul(data.len())).filter(|&len| len <= MAX_SPLAT);
-                let len = len.ok_or_else(|| format!("a constant of {} elements", n.unwrap_or(usize::MAX)))?;
-                data.iter().copied().cycle().take(len).collect()
-            } else {
-                data.to_vec()
-            };
-            Ok(raw(dtype, dims, bytes))
+            fits(dtype.size())?;
+            Ok(raw(dtype, dims, if *splat { data.repeat(n.unwrap_or(0)) } else { data.to_vec() }))
         }
         (AttrKind::DenseStrings { splat, strings, .. }, _) => {
-            let mut list: Vec<Vec<u8>> =
-                strings.iter().map(|&text| cx.str(text).as_bytes().to_vec()).collect();
-            if *splat && let (Some(n), [text]) = (n.filter(|&n| n <= MAX_SPLAT / 64), &list[..]) {
-                list = vec![text.clone(); n];
-            }
-            let dims = dims.to_vec();
-            Ok(TensorProto { dims, data_type: STRING, string_data: list, ..TensorProto::default() })
+            let list = strings.iter().map(|&text| cx.str(text).as_bytes().to_vec());
+            let string_data = match list.clone().next().filter(|_| *splat) {
+                Some(text) => {
+                    fits(text.len().saturating_add(STRING_BYTES))?;
+                    vec![text; n.unwrap_or(0)]
+                }
+                None => list.collect(),
+            };
+            Ok(TensorProto { dims: dims.to_vec(), data_type: STRING, string_data, ..TensorProto::default() })
         }
         _ => Err(refused()),
     }

@@ -139,11 +139,16 @@ impl Planned {
         }
         let before = Ancestors::of(m, &ops);
         let storages = Storages::of(m, &ops, &before);
-        let mut scales: Vec<&Symbols> = Vec::new();
-        for (_, storage) in storages.placed() {
-            if !scales.contains(&&storage.scale) {
-                scales.push(&storage.scale);
+        // The storages of each scale, in the order in which scales first occur.
+        let mut scales: Vec<(Vec<usize>, Vec<&Storage>)> = Vec::new();
+        let mut numbers: FxHashMap<&Symbols, usize> = FxHashMap::default();
+        for (member, storage) in storages.placed() {
+            let number = *numbers.entry(&storage.scale).or_insert(scales.len());
+            if number == scales.len() {
+                scales.push(Default::default());
             }
+            scales[number].0.push(member);
+            scales[number].1.push(storage);
         }
         let is_free =
             |done: &Storage, next: &Storage| done.events().all(|op| before.is_before(op, next.maker));
@@ -151,9 +156,8 @@ impl Planned {
         let is_strict = |done: &Storage, next: &Storage| {
             done.events().all(|op| before.is_before(op, next.maker) || op < next.maker && can_wait(op))
         };
-        let arena = |scale: &&Symbols| {
-            let (members, placed): (Vec<usize>, Vec<&Storage>) =
-                storages.placed().filter(|(_, storage)| storage.scale == **scale).unzip();
+        let arena = |(members, placed): (Vec<usize>, Vec<&Storage>)| {
+            let scale = placed.first()?.scale.clone();
             if placed.iter().map(|storage| storage.bytes).sum::<usize>() < MIN_BYTES {
                 return None;
             }
@@ -166,9 +170,9 @@ impl Planned {
                     (plan, waits) = (strict, true);
                 }
             }
-            Some(ArenaPlan { scale: (*scale).clone(), members, plan, waits, lower_bound })
+            Some(ArenaPlan { scale, members, plan, waits, lower_bound })
         };
-        let arenas: Vec<ArenaPlan> = scales.iter().filter_map(arena).take(MAX_ARENAS).collect();
+        let arenas: Vec<ArenaPlan> = scales.into_iter().filter_map(arena).take(MAX_ARENAS).collect();
         if arenas.is_empty() {
             return None;
         }

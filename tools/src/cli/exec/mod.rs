@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bef_format::device::{DeviceSet, DeviceTextError};
-use befrost::{Error, ErrorCode, Function, Library, LoadError, Program, Runtime};
+use befrost::{Error, ErrorCode, Function, Library, LoadError, Program, Resources, Runtime};
 use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
@@ -310,7 +310,7 @@ fn tolerance(text: &str) -> Result<f64, String> {
 fn percentile(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 50.0 && value <= 100.0 => Ok(value),
-        _ => Err("expected a number from 50 to 100".to_owned()),
+        _ => Err("expected a number above 50, at most 100".to_owned()),
     }
 }
 
@@ -619,7 +619,19 @@ fn execute(
         deadline.limit(Work::Loading, || load(args, &level, &deadline, &runtime, map))
     });
     let in_f32 = match in_f32.transpose()? {
-        Some(Loaded { program, .. }) => Some(program.map_err(|error| refused(&args.file, &error))?),
+        Some(Loaded { program, init }) => {
+            let program = program.map_err(|error| refused(&args.file, &error))?;
+            // It has variables of its own, so that both programs start from the same ones.
+            let resources = match args.init_function.as_ref().or(init.as_ref()) {
+                Some(name) => {
+                    let own = args.folders.resources()?;
+                    session.initialize_model(&find(&program, name)?, &own)?;
+                    Some(own)
+                }
+                None => None,
+            };
+            Some((program, resources))
+        }
         None => None,
     };
     let mut resources = None;
@@ -639,9 +651,13 @@ fn execute(
     let first = chosen.iter().find(|function| !function.is_private()).or(chosen.first()).cloned();
     let nothing_runs = !chosen.iter().any(is_runnable);
     for function in chosen {
-        let resources = resources.clone().map_or_else(|| args.folders.resources(), Ok)?;
-        let in_f32 = in_f32.as_ref().map(|program| find(program, function.name())).transpose()?;
-        match session.run(&function, in_f32.as_ref(), &files, &resources) {
+        let of_call =
+            |shared: &Option<Resources>| shared.clone().map_or_else(|| args.folders.resources(), Ok);
+        let in_f32 = match &in_f32 {
+            Some((program, shared)) => Some((find(program, function.name())?, of_call(shared)?)),
+            None => None,
+        };
+        match session.run(&function, in_f32.as_ref(), &files, &of_call(&resources)?) {
             Err(Failure::Reported) if !deadline.is_over() && !interrupt::is_set() => {
                 result = Err(Failure::Reported);
             }

@@ -1,4 +1,4 @@
-//! `--compare-precision`: what a lower precision does to the results.
+//! `--compare-precision`: the effect of a lower precision on the results.
 //!
 //! ```text
 //! result 'logits': largest difference 3.120e-2 of 1.420e1; relative error 2.100e-3; 99.72 % of 360 rows have

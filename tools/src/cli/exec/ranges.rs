@@ -77,9 +77,8 @@ pub(super) fn observed(
 ) -> Result<Ranges, Failure> {
     let refused = |why: String| Failure::Refused(why);
     let mut ends = Vec::new();
-    for (at, (port, result)) in ports.iter().zip(results).enumerate() {
-        let name = port.label(at);
-        if !name.contains(OBSERVED) {
+    for (port, result) in ports.iter().zip(results) {
+        if !port.name().starts_with(OBSERVED) {
             continue;
         }
         let tensor = result.tensor().map_err(|error| refused(error.to_string()))?;

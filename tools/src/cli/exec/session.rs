@@ -90,11 +90,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Runs one of the chosen functions, and the same in f32 if there is one.
+    /// Runs one of the chosen functions, and the same in f32, with its resources, if there is one.
     pub(super) fn run(
         &self,
         function: &Function,
-        in_f32: Option<&Function>,
+        in_f32: Option<&(Function, Resources)>,
         files: &Files,
         resources: &Resources,
     ) -> Result<(), Failure> {
@@ -130,9 +130,9 @@ impl<'a> Session<'a> {
             return self.observe(function, &arguments, resources, file);
         }
         let called = self.call_as_often_as_asked(function, &arguments, resources)?;
-        if let Some(in_f32) = in_f32 {
+        if let Some((in_f32, own)) = in_f32 {
             let copies = arguments.iter().map(|argument| argument.copy(self.allocator));
-            let before = self.call(in_f32, copies.collect::<Result<_, _>>()?, resources)?;
+            let before = self.call(in_f32, copies.collect::<Result<_, _>>()?, own)?;
             tell(&precision::differences(ports, &before.results, &called.results));
         }
         let classes = files.labels.as_ref().map_or(Ok(Vec::new()), |labels| self.classes(labels, &called))?;

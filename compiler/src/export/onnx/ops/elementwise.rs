@@ -5,6 +5,7 @@ use befrost_tensor::tf::op::Op;
 
 use crate::export::onnx::emit::{AttrValue, Name, NodeWriter, WhyNot, Written};
 use crate::export::onnx::node::TfNode;
+use crate::export::onnx::tensor;
 
 pub(super) fn same(_: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(n.inputs.clone())
@@ -22,14 +23,6 @@ pub(super) fn cast(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
 /// A scalar with the element type of operand 0.
 fn scalar(w: &mut NodeWriter<'_>, n: &TfNode<'_>, number: f64) -> Result<Name, WhyNot> {
     w.scalar(number, n.dtype(0)?)
-}
-
-/// `Div`: ONNX's truncates integers, as `TruncateDiv` does.
-pub(super) fn div(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
-    if n.is_float(0) || n.operator == Op::TruncateDiv {
-        return Ok(vec![w.op("Div", &n.all())]);
-    }
-    floor_div(w, n)
 }
 
 /// The quotient of operands 0 and 1, but 0 where operand `by` is 0.
@@ -65,15 +58,43 @@ pub(super) fn erfc(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(vec![w.op("Sub", &[&top, &erf])])
 }
 
-pub(super) fn expm1(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
-    let (power, unit) = (w.op("Exp", &[n.input(0)?]), scalar(w, n, 1.0)?);
-    Ok(vec![w.op("Sub", &[&power, &unit])])
+/// `near` where the magnitude of operand 0 is below `limit`, `far` elsewhere.
+fn by_magnitude(w: &mut NodeWriter<'_>, n: &TfNode<'_>, limit: f64, near: &str, far: &str) -> Written {
+    let (magnitude, limit) = (w.op("Abs", &[n.input(0)?]), scalar(w, n, limit)?);
+    let is_near = w.op("Less", &[&magnitude, &limit]);
+    Ok(vec![w.op("Where", &[&is_near, near, far])])
 }
 
+/// `Expm1`: near 0, where `exp(x)` loses the digits of `x`, it is `2t / (1 - t)` with `t = tanh(x/2)`.
+pub(super) fn expm1(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let x = n.input(0)?;
+    let (half, unit) = (scalar(w, n, 0.5)?, scalar(w, n, 1.0)?);
+    let half = w.op("Mul", &[x, &half]);
+    let t = w.op("Tanh", &[&half]);
+    let (twice, rest) = (w.op("Add", &[&t, &t]), w.op("Sub", &[&unit, &t]));
+    let near = w.op("Div", &[&twice, &rest]);
+    let power = w.op("Exp", &[x]);
+    let far = w.op("Sub", &[&power, &unit]);
+    by_magnitude(w, n, 1.0, &near, &far)
+}
+
+/// `Log1p`: near 0, where `1 + x` loses the digits of `x`, it is `2 artanh(z)` with `z = x / (x + 2)`, whose
+/// series are odd powers by their exponents.
 pub(super) fn log1p(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
-    let unit = scalar(w, n, 1.0)?;
-    let more = w.op("Add", &[n.input(0)?, &unit]);
-    Ok(vec![w.op("Log", &[&more])])
+    let x = n.input(0)?;
+    let (unit, two) = (scalar(w, n, 1.0)?, scalar(w, n, 2.0)?);
+    let more = w.op("Add", &[x, &two]);
+    let z = w.op("Div", &[x, &more]);
+    let square = w.op("Mul", &[&z, &z]);
+    let mut sum = scalar(w, n, 2.0 / 9.0)?;
+    for factor in [2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0, 2.0] {
+        let (product, factor) = (w.op("Mul", &[&sum, &square]), scalar(w, n, factor)?);
+        sum = w.op("Add", &[&product, &factor]);
+    }
+    let near = w.op("Mul", &[&z, &sum]);
+    let more = w.op("Add", &[x, &unit]);
+    let far = w.op("Log", &[&more]);
+    by_magnitude(w, n, 0.1, &near, &far)
 }
 
 /// The quotient, rounded down. That of integers is exact once the rest is taken away.
@@ -102,6 +123,18 @@ pub(super) fn floor_mod(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let moves = w.op("And", &[&differ, &is_rest]);
     let moved = w.op("Add", &[&rest, by]);
     Ok(vec![w.op("Where", &[&moves, &moved, &rest])])
+}
+
+/// `TruncateDiv`: ONNX's quotient of integers is rounded to 0, as that of TensorFlow is.
+pub(super) fn truncate_div(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let quotient = w.op("Div", &n.all());
+    if !n.is_float(0) {
+        return Ok(vec![quotient]);
+    }
+    let zero = scalar(w, n, 0.0)?;
+    let is_below = w.op("Less", &[&quotient, &zero]);
+    let (up, down) = (w.op("Ceil", &[&quotient]), w.op("Floor", &[&quotient]));
+    Ok(vec![w.op("Where", &[&is_below, &up, &down])])
 }
 
 pub(super) fn truncate_mod(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
@@ -142,6 +175,14 @@ pub(super) fn shift(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
 /// decides, that of a zero as well.
 pub(super) fn atan2(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let (y, x) = (n.input(0)?, n.input(1)?);
+    // Two infinities have no quotient: their angle is that of their signs.
+    let are_infinite = [y, x].map(|value| w.op("IsInf", &[value]));
+    let are_infinite = w.op("And", &[&are_infinite[0], &are_infinite[1]]);
+    let [y, x] = [y, x].map(|value| {
+        let sign = w.op("Sign", &[value]);
+        w.op("Where", &[&are_infinite, &sign, value])
+    });
+    let (y, x) = (y.as_str(), x.as_str());
     let (zero, half_circle) = (scalar(w, n, 0.0)?, scalar(w, n, std::f64::consts::PI)?);
     let (unit, least) = (scalar(w, n, 1.0)?, scalar(w, n, f64::NEG_INFINITY)?);
     // 1/-0 is the smallest of all numbers.
@@ -200,13 +241,25 @@ pub(super) fn squared_difference(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Writ
     Ok(vec![w.op("Mul", &[&difference, &difference])])
 }
 
+/// `AddN`: ONNX's sum of several tensors is of floating point numbers only.
+pub(super) fn add_n(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    if n.is_float(0) {
+        return Ok(vec![w.op("Sum", &n.all())]);
+    }
+    let mut sum = n.input(0)?.to_owned();
+    for part in &n.inputs[1..] {
+        sum = w.op("Add", &[&sum, part]);
+    }
+    Ok(vec![sum])
+}
+
 pub(super) fn string_join(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let separator = n.word("separator")?;
     let mut parts = n.inputs.iter();
     let mut joined = parts.next().ok_or("it joins nothing")?.clone();
     for part in parts {
         if !separator.is_empty() {
-            let between = w.strings(&[&separator]);
+            let between = w.constant(tensor::string(&separator));
             joined = w.op("StringConcat", &[&joined, &between]);
         }
         joined = w.op("StringConcat", &[&joined, part]);

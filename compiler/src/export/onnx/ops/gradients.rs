@@ -1,4 +1,6 @@
 //! Gradients of operators on elements, by TensorFlow's formulas: of results `y` and their gradients `dy`.
+//!
+//! Where `dy` is 0, the gradients of roots and reciprocals are 0 even if the derivative is infinite.
 
 use crate::export::onnx::emit::{NodeWriter, Written};
 use crate::export::onnx::node::TfNode;
@@ -29,11 +31,19 @@ pub(super) fn relu_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(vec![w.op("Where", &[&is_above, dy, &zero])])
 }
 
+/// The value, but 0 where `dy`, operand 1, is 0.
+fn unless_zero(w: &mut NodeWriter<'_>, n: &TfNode<'_>, value: &str) -> Written {
+    let zero = w.scalar(0.0, n.dtype(1)?)?;
+    let is_zero = w.op("Equal", &[n.input(1)?, &zero]);
+    Ok(vec![w.op("Where", &[&is_zero, &zero, value])])
+}
+
 pub(super) fn reciprocal_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let (y, dy) = (n.input(0)?, n.input(1)?);
     let square = w.op("Mul", &[y, y]);
     let product = w.op("Mul", &[dy, &square]);
-    Ok(vec![w.op("Neg", &[&product])])
+    let gradient = w.op("Neg", &[&product]);
+    unless_zero(w, n, &gradient)
 }
 
 pub(super) fn rsqrt_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
@@ -42,7 +52,8 @@ pub(super) fn rsqrt_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let square = w.op("Mul", &[y, y]);
     let cube = w.op("Mul", &[&square, y]);
     let product = w.op("Mul", &[dy, &cube]);
-    Ok(vec![w.op("Mul", &[&product, &factor])])
+    let gradient = w.op("Mul", &[&product, &factor]);
+    unless_zero(w, n, &gradient)
 }
 
 pub(super) fn sigmoid_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
@@ -56,7 +67,8 @@ pub(super) fn sigmoid_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
 pub(super) fn sqrt_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     let half = w.scalar(0.5, n.dtype(0)?)?;
     let less = w.op("Mul", &[n.input(1)?, &half]);
-    Ok(vec![w.op("Div", &[&less, n.input(0)?])])
+    let gradient = w.op("Div", &[&less, n.input(0)?]);
+    unless_zero(w, n, &gradient)
 }
 
 pub(super) fn tanh_grad(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {

@@ -36,6 +36,9 @@ impl Spatial {
         if all.len() != rank || across.iter().any(|&axis| all[axis] != 1) {
             return Err("steps across images or channels".to_owned());
         }
+        if strides.iter().any(|&stride| stride < 1) {
+            return Err("steps that are not positive".to_owned());
+        }
         let dilations = match n.int_list("dilations") {
             Ok(all) => spatial(&all, last)?,
             Err(_) => vec![1; strides.len()],

@@ -97,17 +97,20 @@ pub(super) fn log_softmax(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(vec![along_last(w, "LogSoftmax", n.input(0)?)])
 }
 
-/// The loss for each row of the labels' probabilities, and the gradient.
-fn loss(w: &mut NodeWriter<'_>, x: &str, labels: &str) -> Vec<Name> {
-    let (logs, shares) = (along_last(w, "LogSoftmax", x), along_last(w, "Softmax", x));
-    let products = w.op("Mul", &[labels, &logs]);
-    let sum = w.reduced("ReduceSum", &products, &[-1], false);
+/// The loss of each row, and the gradient: of the labels' probabilities, and their products with the
+/// logarithms of the shares.
+fn loss(w: &mut NodeWriter<'_>, x: &str, labels: &str, products: &str) -> Vec<Name> {
+    let shares = along_last(w, "Softmax", x);
+    let sum = w.reduced("ReduceSum", products, &[-1], false);
     let loss = w.op("Neg", &[&sum]);
     vec![loss, w.op("Sub", &[&shares, labels])]
 }
 
 pub(super) fn cross_entropy(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
-    Ok(loss(w, n.input(0)?, n.input(1)?))
+    let (x, labels) = (n.input(0)?, n.input(1)?);
+    let logs = along_last(w, "LogSoftmax", x);
+    let products = w.op("Mul", &[labels, &logs]);
+    Ok(loss(w, x, labels, &products))
 }
 
 pub(super) fn sparse_cross_entropy(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
@@ -122,5 +125,8 @@ pub(super) fn sparse_cross_entropy(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Wr
     let classes = w.op("Range", &[&zero, &count, &unit]);
     let is_label = w.op("Equal", &[&labels, &classes]);
     let labels = w.cast(&is_label, DType::I1, dtype);
-    Ok(loss(w, x, &labels))
+    let (logs, zero) = (along_last(w, "LogSoftmax", x), w.scalar(0.0, dtype)?);
+    // The logarithm of another class may be infinite, and no product with it is 0.
+    let products = w.op("Where", &[&is_label, &logs, &zero]);
+    Ok(loss(w, x, &labels, &products))
 }

@@ -120,7 +120,7 @@ fn computed_steps(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
             return Err("with masks and computed steps".to_owned());
         }
     }
-    let count = n.dims(3)?.first().copied().filter(|&count| count >= 0).ok_or("steps of unknown number")?;
+    let count = n.length(3).ok_or("steps of unknown number")?;
     let (starts, ends, steps) = (w.int_vector(n, 1)?, w.int_vector(n, 2)?, w.int_vector(n, 3)?);
     let axes: Vec<i64> = (0..count).collect();
     let axes = w.ints(&axes);
@@ -172,8 +172,7 @@ pub(super) fn slice(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
             w.op("Where", &[&is_open, &all, &sum])
         }
     };
-    let rank = n.dims(1).ok().and_then(|dims| dims.first().copied()).filter(|&rank| rank >= 0);
-    let rank = match rank {
+    let rank = match n.length(1) {
         Some(rank) => rank,
         None => n.rank(0)? as i64,
     };
