@@ -13,7 +13,7 @@
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use crate::Block;
 
@@ -82,9 +82,15 @@ pub(crate) fn give(block: Block) {
 /// The large blocks, the oldest first.
 static LARGE_BLOCKS: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
-fn large_blocks() -> MutexGuard<'static, Vec<Block>> {
-    // Nothing panics under the lock.
-    LARGE_BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+/// The large blocks, unless another thread has them: the system serves as well. A process that was forked
+/// while a thread had them never gets them.
+fn large_blocks() -> Option<MutexGuard<'static, Vec<Block>>> {
+    match LARGE_BLOCKS.try_lock() {
+        Ok(blocks) => Some(blocks),
+        // Nothing panics under the lock.
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// A large block of at least this size, with unspecified contents.
@@ -92,7 +98,7 @@ pub(crate) fn take_large(size: usize) -> Option<Block> {
     if !LARGE.contains(&size) {
         return None;
     }
-    let mut blocks = large_blocks();
+    let mut blocks = large_blocks()?;
     let fitting =
         blocks.iter().enumerate().filter(|(_, block)| (size..=size + size / 4).contains(&block.size()));
     let (place, _) = fitting.min_by_key(|(_, block)| block.size())?;
@@ -102,7 +108,7 @@ pub(crate) fn take_large(size: usize) -> Option<Block> {
 /// Keeps a large block of the system; frees the oldest ones beyond the limits.
 #[cold]
 fn give_large(block: Block) {
-    let mut blocks = large_blocks();
+    let Some(mut blocks) = large_blocks() else { return };
     blocks.push(block);
     let mut bytes: usize = blocks.iter().map(Block::size).sum();
     let (max_bytes, max_blocks) = MAX_LARGE;
@@ -154,11 +160,11 @@ mod tests {
         let (max_bytes, max_blocks) = MAX_LARGE;
         for i in 0..2 * max_blocks {
             give(Block::zeroed(size + (i % 2) * max_bytes / 16, 64).unwrap());
-            let blocks = large_blocks();
+            let blocks = LARGE_BLOCKS.lock().unwrap();
             assert!(blocks.len() <= max_blocks);
             assert!(blocks.iter().map(Block::size).sum::<usize>() <= max_bytes);
         }
         assert!(take_large(LARGE.end() + 1).is_none() && take_large(LARGE.start() - 1).is_none());
-        large_blocks().clear();
+        LARGE_BLOCKS.lock().unwrap().clear();
     }
 }
