@@ -196,6 +196,10 @@ impl<'f> Frame<'f> {
         if data.is_null() {
             return Err(wrong());
         }
+        if n == 0 {
+            // Memory without elements need not be aligned.
+            return Ok(&mut []);
+        }
         // SAFETY: the host gave memory for `n` aligned elements.
         unsafe { data.write_bytes(0, n) };
         // SAFETY: as above; the host gives the memory of a result once, until `run` returns, and any bytes
@@ -364,15 +368,25 @@ impl Kernels {
         self
     }
 
-    /// Describes the library to the host, for the life of the process.
-    pub fn describe(self, host: *const c_void, library: *mut c_void, name: &'static CStr) -> *mut c_void {
+    /// Describes the library to the host, for the life of the process. Returns null, or the host's error if it
+    /// is of another version.
+    ///
+    /// # Safety
+    /// `host` and `library` must be what a host passes to `befrost_library_v1`: its table, which lives forever,
+    /// and a structure to fill in, which nobody else uses meanwhile.
+    pub unsafe fn describe(
+        self,
+        host: *const c_void,
+        library: *mut c_void,
+        name: &'static CStr,
+    ) -> *mut c_void {
         let host = table(host.cast());
         if host.version != VERSION || (host.size as usize) < size_of::<Host>() {
             let error = KernelError::new(ErrorCode::FailedPrecondition, "the host is of another version");
             return refusal(host, &error).cast();
         }
         let kernels = self.0.leak();
-        // SAFETY: by the header's contract the host passes a structure to fill in.
+        // SAFETY: the caller's contract.
         let library = unsafe { &mut *library.cast::<RawLibrary>() };
         library.version = VERSION;
         library.name = name.as_ptr();
@@ -426,7 +440,8 @@ macro_rules! library {
         ) -> *mut ::std::ffi::c_void {
             let kernels = $crate::library::Kernels::new();
             $(let kernels = kernels.with(::std::marker::PhantomData::<$kernel>);)+
-            kernels.describe(host, library, $name)
+            // SAFETY: only a host calls this function, with its table and the structure to fill in.
+            unsafe { kernels.describe(host, library, $name) }
         }
     };
 }
