@@ -139,8 +139,13 @@ impl<'f> Operand<'f> {
     /// # Errors
     /// If they are of another type.
     pub fn elements<T: Element>(&self) -> Result<&'f [T], KernelError> {
+        let is_of_type = self.dtype == Some(T::DTYPE);
+        if is_of_type && self.bytes.is_empty() {
+            // No bytes need not be aligned.
+            return Ok(&[]);
+        }
         match bytemuck::try_cast_slice(self.bytes) {
-            Ok(elements) if self.dtype == Some(T::DTYPE) => Ok(elements),
+            Ok(elements) if is_of_type => Ok(elements),
             _ => {
                 let found = self.dtype.map_or("a chain".to_owned(), |dtype| dtype.to_string());
                 Err(KernelError::invalid(format!(
