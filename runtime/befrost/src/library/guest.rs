@@ -373,12 +373,12 @@ impl Kernels {
         self
     }
 
-    /// Describes the library to the host, for the life of the process. Returns null, or the host's error if it
-    /// is of another version.
+    /// Describes the library to the host, for the life of the process. Returns null, or the host's error if
+    /// it is of another version.
     ///
     /// # Safety
-    /// `host` and `library` must be what a host passes to `befrost_library_v1`: its table, which lives forever,
-    /// and a structure to fill in, which nobody else uses meanwhile.
+    /// `host` and `library` must be what a host passes to `befrost_library_v1`: its table, which lives
+    /// forever, and a structure to fill in, which nobody else uses meanwhile.
     pub unsafe fn describe(
         self,
         host: *const c_void,
