@@ -1,5 +1,5 @@
-// Filters are transposed when they are written, and are in the model once. Constants that became attributes are
-// not in it.
+// Filters are transposed when they are written, and are in the model once. Constants that became attributes
+// are not in it.
 
 // RUN: ir-translate %s -O0 --to onnx -o %t.onnx
 // RUN: ir-translate %t.onnx --inspect | FileCheck %s

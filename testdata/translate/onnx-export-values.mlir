@@ -1,5 +1,5 @@
-// An exported model gives what the program gives: quotients of integers that are rounded to 0 or down, joined
-// scalars, small logarithms, losses of classes that are ruled out, sums of integers.
+// The results of an exported model are those of the program: quotients of integers that are rounded to 0 or
+// down, joined scalars, small logarithms, losses of classes that are ruled out, sums of integers.
 
 // RUN: ir-translate %s -O0 --to onnx -o %t.onnx
 // RUN: bef-exec %s -O0 --input x=i32[4]:-7,7,-7,7 --input y=i32[4]:2,2,-2,-2 --input f=f32[3]:1e-9,-1e-9,0.5 --input z=f32[1x3]:1,-inf,2 | FileCheck %s

@@ -9,16 +9,15 @@
 //! ```
 //!
 //! The shape rules of the tensor library compute with numbers, so each rule is evaluated twice, with two
-//! different primes in place of each symbol. A dimension of the result whose prime factors are the same number
-//! times the same symbols both times has that size. A rule that refuses the primes, such as that of a sum of
-//! tensors of two unrelated sizes, gives no information. Primes are far larger than dimensions that are written
-//! in programs. For rules that limit a dimension by a number from the program, which may be large
+//! different primes in place of each symbol. A dimension of the result whose prime factors are the same
+//! number times the same symbols both times has that size. A rule that refuses the primes, such as that of a
+//! sum of tensors of two unrelated sizes, gives no information. Primes are far larger than dimensions that
+//! are written in programs. For rules that limit a dimension by a number from the program, which may be large
 //! ([`LIMITED`]), they are larger than any dimension.
 //!
 //! The sizes of a value are computed on request, together with those that they depend on, and remembered in
-//! the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results. A pass that
-//! requests sizes begins with [`forget`].
-//!
+//! the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results. A pass
+//! that requests sizes begins with [`forget`].
 //! Not here: shapes in types, which `tf-shape-inference` finds; and relations other than equality.
 
 use std::cell::{Cell, RefCell};

@@ -2,8 +2,10 @@
 
 use super::query::{dims, splat};
 use super::*;
+use crate::pass::PassManager;
 use crate::print::{PrintOptions, print, type_text};
 use crate::syntax::{ParseOptions, parse};
+use crate::verify::verify;
 
 const PROGRAM: &str = "func.func @main(%x: tensor<2x3xf32>, %y: tensor<?x5xf32>, %n: tensor<3xi32>) {
   func.return
@@ -161,4 +163,30 @@ fn a_function_is_built_with_regions() {
         text.contains("tf.IfRegion") && text.contains("callsite(") && text.contains("bef.name = \"y\""),
         "{text}"
     );
+}
+
+#[test]
+fn a_pass_does_not_rely_on_sizes_from_before() {
+    let text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %one = \"tf.Const\"() {value = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %five = \"tf.Const\"() {value = dense<0.0> : tensor<5xf32>} : () -> tensor<5xf32>
+  %sum = \"tf.AddV2\"(%x, %one) : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
+  func.return %sum : tensor<?xf32>
+}
+";
+    for pass in ["tf-constant-fold", "tf-arithmetic"] {
+        let Some(mut m) = parse("t", text, &ParseOptions::default()).module else {
+            panic!("the program is wrong")
+        };
+        let named = |m: &Module, name: &str, i: usize| {
+            m.walk(m.top()).filter(|&op| m.op_name_str(op) == name).nth(i).unwrap()
+        };
+        let (five, add) = (named(&m, "tf.Const", 1), named(&m, "tf.AddV2", 0));
+        assert!(sizes::same_shape(&m, m.operand(add, 0), m.result(add, 0)));
+        // The sum of one element and five has five.
+        m.set_operand(add, 1, m.result(five, 0));
+        let mut passes = PassManager::parse(pass).unwrap();
+        let (m, _) = passes.run(verify(m).unwrap()).unwrap();
+        assert!(print(&m, &PrintOptions::default()).contains("tf.AddV2"), "{pass}");
+    }
 }

@@ -18,8 +18,8 @@ use befrost_tensor::{DType, HostTensor};
 
 use super::patterns::{self, Family};
 use super::signatures;
-use crate::build::Builder;
 use crate::build::query::{self, bytes_of, dims_of, has_no_edges, shape_of};
+use crate::build::{Builder, sizes};
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::{Folded, at_op, tf};
 use crate::fold;
@@ -54,6 +54,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         patterns: |def| patterns::of(Family::Constant, def),
         ..GreedyConfig::default()
     };
+    sizes::forget(r.ir());
     let outcome = greedy(r, &config);
     cx.count("num-rewrites", outcome.n_rewrites);
     signatures::refresh(r);

@@ -4,11 +4,11 @@
 //! Conv2D(x, w)  ─▶  Conv2D(x, w) {_precision = "int8", _input_range = [-1.0, 6.0]}     then tf-pack-weights
 //! ```
 //!
-//! The pass sets the attribute `_precision` of products; `tf-pack-weights`, which follows, packs their weights
-//! in this precision, and the kernel computes in the precision of the weights. A product that has the
+//! The pass sets the attribute `_precision` of products; `tf-pack-weights`, which follows, packs their
+//! weights in this precision, and the kernel computes in the precision of the weights. A product that has the
 //! attribute already keeps it: `"f32"` leaves the product as it is. Accumulators, all other ops, and the
-//! tensors between products are f32. Depthwise convolutions, sums of few terms and products of two
-//! variables are f32 too.
+//! tensors between products are f32. Depthwise convolutions, sums of few terms and products of two variables
+//! are f32 too.
 //!
 //! The bytes of an input represent the numbers of a range. The option `ranges` gives the ranges for the
 //! products of the function `function`: `low:high` for each input, in the order in which products first use

@@ -6,8 +6,9 @@
 //! Foreign ──import──▶ HostTensor over the producer's memory      its deleter is called with the last use
 //! ```
 //!
-//! The structures are those of `dlpack.h`, 1.1. How they change hands (capsules in Python, pointers in C) is
-//! the callers' matter.
+//! The structures are those of `dlpack.h`, 1.1.
+//!
+//! Not here: the way in which they change hands, capsules in Python and pointers in C.
 
 #![allow(unsafe_code, reason = "structures that other libraries read and write")]
 

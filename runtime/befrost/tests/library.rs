@@ -31,6 +31,9 @@ fn operators_of_the_library_are_executed() {
     let y = scale.call(std::slice::from_ref(&x)).expect("it is called").remove(0);
     assert_eq!(y.shape().expect("inferred").dims(), [3]);
     assert_eq!(y.wait().expect("it runs").to_vec::<f32>().expect("floats"), [2.5, 5.0, 7.5]);
+    let empty = TensorHandle::from(HostTensor::from_vec([2, 0], Vec::<f32>::new()).expect("a tensor"));
+    let y = scale.call(&[empty]).expect("it is called").remove(0).wait().expect("it runs");
+    assert_eq!(y.shape().dims(), [2, 0]);
     let negative = core.op("PlaneScale", OpAttrs::new().set("by", -1.0f32));
     let refused = negative.and_then(|op| op.call(&[x])).and_then(|made| made[0].wait());
     assert!(refused.expect_err("refused").to_string().contains("'by' is -1, which is negative"));

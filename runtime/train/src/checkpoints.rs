@@ -56,8 +56,9 @@ impl Checkpoints {
         Checkpoints { folder: folder.into(), name: NAME.to_owned(), keep: 5, format: Format::default() }
     }
 
-    /// Sets the name of the checkpoints, before the number of the step: `model` at first.
-    #[must_use]
+    /// Sets the name of the checkpoints, before the number of the step: `model` at first. It is one part of a
+    /// path, and does not begin with `.` or as the name of the best checkpoint, `best`, does; no checkpoint
+    /// is saved under another name. ust_use]
     pub fn named(self, name: &str) -> Checkpoints {
         Checkpoints { name: name.to_owned(), ..self }
     }
@@ -120,8 +121,13 @@ impl Checkpoints {
     /// Saves a checkpoint, and removes those beyond the number that is kept. Returns the prefix.
     ///
     /// # Errors
-    /// If a file cannot be written; then no checkpoint is removed.
+    /// If a file cannot be written, or not under this name; then no checkpoint is removed.
     pub fn save(&self, snapshot: &Snapshot, step: u64) -> Result<PathBuf, TrainError> {
+        let is_part = Path::new(&self.name).file_name() == Some(self.name.as_ref());
+        let is_best = self.name.strip_prefix(BEST).is_some_and(|end| end.is_empty() || end.starts_with('-'));
+        if !is_part || is_best || self.name.starts_with('.') {
+            return Err(TrainError::option(format!("checkpoints cannot be called '{}'", self.name)));
+        }
         let prefix = self.write(snapshot, &self.name, step)?;
         let mut all = self.numbered(&self.name)?;
         // Later ones belong to the run from which this one was resumed at an earlier step.
@@ -308,6 +314,20 @@ mod tests {
                 .unwrap();
             assert_eq!(name_of(&checkpoints.latest().unwrap().unwrap()), "model-20");
         }
+    }
+
+    #[test]
+    fn names_that_are_not_those_of_numbered_checkpoints_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints = Checkpoints::new(folder.path());
+        for name in ["best", "best-of", "a/b", "../model", "", ".", "..", ".model", "model/"] {
+            let why = checkpoints.clone().named(name).save(&snapshot(1.0), 1).unwrap_err().to_string();
+            assert!(why.contains(&format!("checkpoints cannot be called '{name}'")), "{why}");
+        }
+        assert!(names(&checkpoints).is_empty());
+        checkpoints.clone().named("vgg19.ckpt").save(&snapshot(1.0), 1).unwrap();
+        let latest = checkpoints.latest().unwrap().unwrap();
+        assert_eq!(name_of(&latest), "vgg19.ckpt-1");
     }
 
     #[test]

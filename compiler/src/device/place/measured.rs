@@ -50,7 +50,8 @@ impl CostProfile {
         Ok(())
     }
 
-    /// Sets the attribute `cost_ns` of ops to the times of their places. Returns the number of ops with a time.
+    /// Sets the attribute `cost_ns` of ops to the times of their places. Returns the number of ops with a
+    /// time.
     pub fn apply(&self, m: &mut Module) -> usize {
         let mut by_source: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
         for ((source, kind), kernels) in &self.rows {

@@ -140,8 +140,13 @@ impl<'f> Operand<'f> {
     /// # Errors
     /// If they are of another type.
     pub fn elements<T: Element>(&self) -> Result<&'f [T], KernelError> {
+        let is_of_type = self.dtype == Some(T::DTYPE);
+        if is_of_type && self.bytes.is_empty() {
+            // No bytes need not be aligned.
+            return Ok(&[]);
+        }
         match bytemuck::try_cast_slice(self.bytes) {
-            Ok(elements) if self.dtype == Some(T::DTYPE) => Ok(elements),
+            Ok(elements) if is_of_type => Ok(elements),
             _ => {
                 let found = self.dtype.map_or("a chain".to_owned(), |dtype| dtype.to_string());
                 Err(KernelError::invalid(format!(
@@ -196,6 +201,10 @@ impl<'f> Frame<'f> {
         let data = (self.host.result)(self.call, at, code, rank, dims.as_ptr()).cast::<T>();
         if data.is_null() {
             return Err(wrong());
+        }
+        if n == 0 {
+            // Memory without elements need not be aligned.
+            return Ok(&mut []);
         }
         // SAFETY: the host gave memory for `n` aligned elements.
         unsafe { data.write_bytes(0, n) };
@@ -368,15 +377,25 @@ impl Kernels {
         self
     }
 
-    /// Describes the library to the host, for the life of the process.
-    pub fn describe(self, host: *const c_void, library: *mut c_void, name: &'static CStr) -> *mut c_void {
+    /// Describes the library to the host, for the life of the process. Returns null, or the host's error if
+    /// it is of another version.
+    ///
+    /// # Safety
+    /// `host` and `library` must be what a host passes to `befrost_library_v1`: its table, which lives
+    /// forever, and a structure to fill in, which nobody else uses meanwhile.
+    pub unsafe fn describe(
+        self,
+        host: *const c_void,
+        library: *mut c_void,
+        name: &'static CStr,
+    ) -> *mut c_void {
         let host = table(host.cast());
         if host.version != VERSION || (host.size as usize) < size_of::<Host>() {
             let error = KernelError::new(ErrorCode::FailedPrecondition, "the host is of another version");
             return refusal(host, &error).cast();
         }
         let kernels = self.0.leak();
-        // SAFETY: by the header's contract the host passes a structure to fill in.
+        // SAFETY: the caller's contract.
         let library = unsafe { &mut *library.cast::<RawLibrary>() };
         library.version = VERSION;
         library.name = name.as_ptr();
@@ -430,7 +449,8 @@ macro_rules! library {
         ) -> *mut ::std::ffi::c_void {
             let kernels = $crate::library::Kernels::new();
             $(let kernels = kernels.with(::std::marker::PhantomData::<$kernel>);)+
-            kernels.describe(host, library, $name)
+            // SAFETY: only a host calls this function, with its table and the structure to fill in.
+            unsafe { kernels.describe(host, library, $name) }
         }
     };
 }
