@@ -15,8 +15,8 @@
 //! dimension by a number from the program, which may be large ([`LIMITED`]), they are larger than any
 //! dimension.
 //!
-//! Operators that join tensors ([`JOINS`]) fail unless the operands have the same sizes, so their results have the
-//! sizes of any operand: those that a program knows, or else those of the first argument or op.
+//! Operators that join tensors ([`JOINS`]) fail unless the operands have the same sizes, so their results have
+//! the sizes of any operand: those that a program knows, or else those of the first argument or op.
 //!
 //! The sizes of a value are found when somebody asks, together with those that they depend on, and remembered
 //! in the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results; a pass
@@ -53,7 +53,8 @@ const LARGE: [[u64; 4]; 2] = [
 const LIMITED: [Op; 5] =
     [Op::StridedSlice, Op::Qr, Op::Svd, Op::MatrixDiagPart, Op::CombinedNonMaxSuppression];
 
-/// The operators whose operands have the same sizes, along all axes but one, in every execution that succeeds.
+/// The operators whose operands have the same sizes, along all axes but one, in every execution that
+/// succeeds.
 const JOINS: [Op; 3] = [Op::Concat, Op::ConcatV2, Op::Pack];
 
 fn table(m: &Module) -> MutexGuard<'_, KnownSizes> {

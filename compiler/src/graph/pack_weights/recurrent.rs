@@ -1,8 +1,8 @@
 //! Recurrent layers with constant weights.
 //!
 //! ```text
-//! _Lstm(x, w, r, b, ...)  ─▶  gates = _PackedMatMul(x, [w of all directions], [biases])     all steps at once
-//!                             _PackedLstm(gates, r of each direction, ...)                  step by step
+//! _Lstm(x, w, r, b, ...)  ─▶  gates = _PackedMatMul(x, [w of all directions], [biases])  all steps at once
+//!                             _PackedLstm(gates, r of each direction, ...)               step by step
 //! ```
 //!
 //! The biases of the input's and the state's part are added at compile time. That of the state's part of a

@@ -5,9 +5,9 @@
 //!                                    └──▶ cell ──▶ h, c of the next step, y
 //! ```
 //!
-//! [`Recurrence::run`] takes the layer's operands and packs `r` in each call. [`Recurrence::run_packed`] takes
-//! the product of all steps and an `r` that was packed ahead of time, for constant weights; the compiler
-//! makes a packed product of the rest.
+//! [`Recurrence::run`] takes the layer's operands and packs `r` in each call. [`Recurrence::run_packed`]
+//! takes the product of all steps and an `r` that was packed ahead of time, for constant weights; the
+//! compiler makes a packed product of the rest.
 //!
 //! Gates have ONNX's order: input, output, forget, cell for an LSTM; update, reset, hidden for a GRU. A
 //! sequence that is shorter than the others keeps its last state, and its further results are zeros. The

@@ -5,7 +5,7 @@ use crate::tf::fused::Packing;
 use std::sync::Arc;
 
 /// A layer with random operands.
-struct Case {
+struct LayerCase {
     layer: Recurrence,
     operands: [HostTensor; 8],
 }
@@ -15,7 +15,7 @@ const BATCH: usize = 3;
 const INPUTS: usize = 6;
 const HIDDEN: usize = 7;
 
-fn case(cell: Cell, directions: &[bool], has_peepholes: bool) -> Case {
+fn case(cell: Cell, directions: &[bool], has_peepholes: bool) -> LayerCase {
     let (n, rows) = (directions.len(), cell.gates() * HIDDEN);
     let mut seed = 0;
     let mut tensor = |dims: &[usize]| {
@@ -32,7 +32,7 @@ fn case(cell: Cell, directions: &[bool], has_peepholes: bool) -> Case {
         tensor(&[n, BATCH, HIDDEN]),
         tensor(&[n, 3 * HIDDEN]),
     ];
-    let mut case = Case {
+    let mut case = LayerCase {
         layer: Recurrence {
             cell,
             directions: directions.to_vec(),
@@ -60,7 +60,7 @@ fn packed(rows: usize, columns: usize, numbers: &[f32]) -> HostTensor {
 }
 
 /// The results with packed weights, by a product without packing.
-fn run_packed(case: &Case, cx: &Cx<'_>) -> Result<Vec<HostTensor>, TensorError> {
+fn run_packed(case: &LayerCase, cx: &Cx<'_>) -> Result<Vec<HostTensor>, TensorError> {
     let [x, w, r, b, lengths, h, c, p] = &case.operands;
     let (n, rows) = (case.layer.directions.len(), case.layer.cell.gates() * HIDDEN);
     let is_gru = matches!(case.layer.cell, Cell::Gru { .. });
@@ -131,7 +131,7 @@ fn operands_that_do_not_fit_are_refused() {
     let allocator: Arc<dyn Allocator> = Malloc::shared();
     let cx = Cx::serial(&allocator);
     let lstm = || case(Cell::Lstm { input_forget: false }, &[false], true);
-    let refused = |case: Case, want: &str| {
+    let refused = |case: LayerCase, want: &str| {
         let error = run_packed(&case, &cx).unwrap_err().to_string();
         assert!(error.contains(want), "{error}");
     };
