@@ -65,3 +65,30 @@ func.func @attention(%x: tensor<?x?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x2x?
   %y = "tf.BatchMatMulV2"(%weights, %k) : (tensor<?x2x?x?xf32>, tensor<?x2x?x4xf32>) -> tensor<?x2x?x4xf32>
   tfrt.return %y : tensor<?x2x?x4xf32>
 }
+
+// Tensors that are joined have the same sizes beside the axis, so a cache has as many sequences as there are queries.
+// CHECK-LABEL: func.func @joined
+// CHECK: "tf.ConcatV2"
+// CHECK: "tf._FusedAttention"
+// CHECK-NOT: tf.Softmax
+// CHECK: return
+func.func @joined(%x: tensor<?x2x1x4xf32>, %cache: tensor<?x2x7x4xf32>) -> tensor<?x2x1x4xf32> {
+  %axis = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %k = "tf.ConcatV2"(%cache, %x, %axis) : (tensor<?x2x7x4xf32>, tensor<?x2x1x4xf32>, tensor<i32>) -> tensor<?x2x8x4xf32>
+  %scores = "tf.BatchMatMulV2"(%x, %k) {adj_y = true} : (tensor<?x2x1x4xf32>, tensor<?x2x8x4xf32>) -> tensor<?x2x1x8xf32>
+  %weights = "tf.Softmax"(%scores) : (tensor<?x2x1x8xf32>) -> tensor<?x2x1x8xf32>
+  %y = "tf.BatchMatMulV2"(%weights, %k) : (tensor<?x2x1x8xf32>, tensor<?x2x8x4xf32>) -> tensor<?x2x1x4xf32>
+  tfrt.return %y : tensor<?x2x1x4xf32>
+}
+
+// Along the axis they may differ.
+// CHECK-LABEL: func.func @along
+// CHECK: tf.AddV2
+func.func @along(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>, %w: tensor<8x8xf32>, %b: tensor<8xf32>) -> tensor<?x8xf32> {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %joined = "tf.ConcatV2"(%x, %y, %axis) : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<i32>) -> tensor<?x8xf32>
+  %p = "tf.MatMul"(%joined, %w) : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %q = "tf.BiasAdd"(%p, %b) : (tensor<?x8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  %sum = "tf.AddV2"(%q, %x) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  tfrt.return %sum : tensor<?x8xf32>
+}

@@ -2,8 +2,8 @@
 
     python3 tools/bench/compare.py [--out target/bench] [--models mlp,lenet] [--threads 1,2] [--batches 1,8,32]
 
-makes a venv with the peers and Befrost's Python package (`--python` names an interpreter that has them), writes the
-models (`models.py`, `onnx_models.py`; ONNX from TensorFlow's graphs by `ir-translate`), compares the results of all
+makes a venv with the peers and Befrost's Python package (`--python` names an interpreter that has them; OpenVINO is
+one of the peers if `--engines` names it, and runs in f32), writes the models (`models.py`, `onnx_models.py`; ONNX from TensorFlow's graphs by `ir-translate`), compares the results of all
 engines on all rows, and stops if two differ by more than 1e-3 of the norm. Only then it measures: the engines run in
 turns, each in a process of its own, so that what slows the machine down slows all of them.
 
@@ -27,17 +27,23 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MODELS = ["mlp", "lenet", "trees", "lstm", "decoder", "bert", "mobilenetv2", "efficientnetb0", "resnet50", "vgg19"]
 # Those that `onnx_models.py` writes, with operators that TensorFlow lacks, for all engines that read ONNX models.
 ONNX_MODELS = ["lstm", "trees"]
+# The default engines; `openvino` runs when it is asked for.
 ENGINES = ["befrost", "onnxruntime", "tensorflow"]
-PEERS = ["numpy", "onnx", "onnxruntime", "tensorflow-cpu"]
+# What writes the models, and the packages of the engines.
+PACKAGES = ["numpy", "onnx", "tensorflow-cpu"]
+PEERS = {"onnxruntime": ["onnxruntime"], "openvino": ["openvino"]}
+# The models with operators that an engine lacks.
+REFUSED = {"openvino": ["trees"]}
 TOLERANCE = 1e-3
 
 
-def make_venv(path):
+def make_venv(path, engines):
     """The interpreter of a venv with the peers and with Befrost as this checkout has it."""
     python = os.path.join(path, "bin", "python")
     if not os.path.exists(python):
         subprocess.run([sys.executable, "-m", "venv", path], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "maturin>=1.9,<2", *PEERS], check=True)
+    packages = PACKAGES + [package for engine in engines for package in PEERS.get(engine, [])]
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "maturin>=1.9,<2", *packages], check=True)
     environment = os.environ | {"VIRTUAL_ENV": path, "PATH": os.path.join(path, "bin") + os.pathsep + os.environ["PATH"]}
     subprocess.run([python, "-m", "maturin", "develop", "--profile", "dist", "--quiet"], check=True, env=environment,
                    cwd=os.path.join(ROOT, "runtime", "python"))
@@ -72,7 +78,9 @@ def write_models(python, tool, folder, names):
                 ports = json.load(file)
             options = [f"--feed={port}" for port in ports["inputs"]] + [f"--fetch={port}" for port in ports["outputs"]]
             subprocess.run([tool, graph(name), "-O0", "-o", onnx(name), *options], check=True)
-        files[name] = {"befrost": onnx(name), "onnxruntime": onnx(name)}
+        files[name] = {engine: onnx(name) for engine in ("befrost", "onnxruntime", "openvino")}
+        for engine in [engine for engine, refused in REFUSED.items() if name in refused]:
+            del files[name][engine]
         if os.path.exists(graph(name)):
             files[name]["tensorflow"] = graph(name)
             if name not in ONNX_MODELS:
@@ -166,7 +174,7 @@ def main():
     parser.add_argument("--callers", type=int, default=4, help="threads that call at once")
     args = parser.parse_args()
     os.makedirs(args.out, exist_ok=True)
-    python = args.python or make_venv(os.path.join(args.out, "venv"))
+    python = args.python or make_venv(os.path.join(args.out, "venv"), args.engines)
     if not os.path.exists(args.tool):
         subprocess.run(["cargo", "build", "--release", "-p", "befrost-tools", "--bin", "ir-translate"], check=True, cwd=ROOT)
     # The interpreter of a venv is a link to the one that made it: the paths tell them apart, not the files.

@@ -15,6 +15,9 @@
 //! are written in programs. For rules that limit a dimension by a number from the program, which may be large
 //! ([`LIMITED`]), they are larger than any dimension.
 //!
+//! Operators that join tensors ([`JOINS`]) fail unless the operands have the same sizes, so their results have
+//! the sizes of any operand: those that a program knows, or else those of the first argument or op.
+//!
 //! The sizes of a value are computed on request, together with those that they depend on, and remembered in
 //! the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results. A pass
 //! that requests sizes begins with [`forget`].
@@ -25,10 +28,10 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Op, Traits};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::query::{infer, partial_shape, shape};
+use super::query::{infer, ints, partial_shape, shape};
 use crate::dialects::tf::{self, operator};
 use crate::ir::sizes::KnownSizes;
 pub use crate::ir::sizes::{SymbolicSize, Symbols};
@@ -48,6 +51,10 @@ const LARGE: [[u64; 4]; 2] = [
 /// The operators whose rules compute the minimum of a dimension and a number from the program.
 const LIMITED: [Op; 5] =
     [Op::StridedSlice, Op::Qr, Op::Svd, Op::MatrixDiagPart, Op::CombinedNonMaxSuppression];
+
+/// The operators whose operands have the same sizes, along all axes but one, in every execution that
+/// succeeds.
+const JOINS: [Op; 3] = [Op::Concat, Op::ConcatV2, Op::Pack];
 
 fn table(m: &Module) -> MutexGuard<'_, KnownSizes> {
     m.sizes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -147,10 +154,12 @@ fn remember(m: &Module, value: ValueId, found: FoundSizes) {
 fn of_result(m: &Module, op: OpId, value: ValueId) -> Result<FoundSizes, Vec<ValueId>> {
     let Some(at) = m.results(op).position(|result| result == value) else { return Ok(None) };
     let Some(row) = tf::row(m, op).filter(|row| !row.has(Traits::LOWERED)) else { return Ok(None) };
+    let joined = joined_sizes(m, op)?;
     let round = |primes: &[u64; 4]| -> Result<FoundSizes, Vec<ValueId>> {
         let sample = Sample {
             m,
             primes,
+            joined: &joined,
             seen: RefCell::default(),
             is_incomplete: Cell::default(),
             missing: RefCell::default(),
@@ -176,10 +185,71 @@ fn of_result(m: &Module, op: OpId, value: ValueId) -> Result<FoundSizes, Vec<Val
     Ok(Some(both.collect()))
 }
 
+/// Sizes by value.
+type SizesOf = FxHashMap<ValueId, Arc<[SymbolicSize]>>;
+
+/// The sizes of the operands of an operator that joins them, as far as they are equal in every execution that
+/// succeeds; `Err` has values whose sizes must be known first. Empty for other operators.
+fn joined_sizes(m: &Module, op: OpId) -> Result<SizesOf, Vec<ValueId>> {
+    let Some(kind) = operator(m, op).filter(|kind| JOINS.contains(kind)) else {
+        return Ok(SizesOf::default());
+    };
+    let n = tf::n_data_operands(m, op);
+    let (operands, axis) = match kind {
+        Op::Concat => (1..n, Some(0)),
+        Op::ConcatV2 => (0..n.saturating_sub(1), n.checked_sub(1)),
+        _ => (0..n, None),
+    };
+    let operands: Vec<ValueId> = operands.map(|i| m.operand(op, i)).collect();
+    let ranks = || operands.iter().map(|&value| shape(m, value).map(<[i64]>::len));
+    let Some(rank) = ranks().next().flatten().filter(|&rank| ranks().all(|other| other == Some(rank))) else {
+        return Ok(SizesOf::default());
+    };
+    // The axis along which sizes differ.
+    let along = match axis.map(|at| ints(m, m.operand(op, at))) {
+        None => None,
+        Some(Some(at)) => at.first().map(|&at| if at < 0 { at + rank as i64 } else { at }),
+        Some(None) => return Ok(SizesOf::default()),
+    };
+    let known = table(m);
+    let mut missing = Vec::new();
+    let mut all: Vec<(ValueId, Vec<SymbolicSize>)> = Vec::new();
+    for &value in &operands {
+        let dims = shape(m, value).unwrap_or_default();
+        match known.of.get(&value) {
+            Some(sizes) => all.push((value, sizes.to_vec())),
+            None if !dims.contains(&DYNAMIC) => {
+                all.push((value, dims.iter().map(|&dim| SymbolicSize::known(dim)).collect()));
+            }
+            None => missing.push(value),
+        }
+    }
+    if !missing.is_empty() {
+        return Err(missing);
+    }
+    // A known number comes first, then the size whose symbols were found first in the program.
+    let place = |size: &SymbolicSize| -> Vec<(u32, usize)> {
+        size.symbols
+            .iter()
+            .map(|&symbol| known.anchors[symbol as usize])
+            .map(|(v, axis)| (v.0, axis))
+            .collect()
+    };
+    for axis in (0..rank).filter(|&axis| along != Some(axis as i64)) {
+        let first = all.iter().map(|(_, sizes)| &sizes[axis]).min_by_key(|size| place(size)).cloned();
+        if let Some(first) = first {
+            all.iter_mut().for_each(|(_, sizes)| sizes[axis].clone_from(&first));
+        }
+    }
+    Ok(all.into_iter().map(|(value, sizes)| (value, sizes.into())).collect())
+}
+
 /// Primes in place of symbols.
 struct Sample<'m> {
     m: &'m Module,
     primes: &'m [u64; 4],
+    /// The sizes of values that the op joins, instead of those that the table has.
+    joined: &'m SizesOf,
     /// The symbols that were replaced, parallel to the primes.
     seen: RefCell<SmallVec<[u32; 4]>>,
     /// True if a symbol of an operand was not replaced.
@@ -195,7 +265,8 @@ impl Sample<'_> {
         if written.rank().is_none() || written.shape().is_some() {
             return written;
         }
-        match table(self.m).of.get(&value) {
+        let table = table(self.m);
+        match self.joined.get(&value).or_else(|| table.of.get(&value)) {
             Some(sizes) => {
                 let dims: Vec<Option<usize>> = sizes.iter().map(|size| self.number(size)).collect();
                 // A rule takes an unknown dimension beside a prime for an equal one. The dimension may be

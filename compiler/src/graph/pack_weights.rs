@@ -4,6 +4,7 @@
 //! MatMul | BatchMatMulV2 | Einsum | _FusedMatMul (x, w)  ─▶  _PackedMatMul(x, weights, ...)
 //! Conv2D | _FusedConv2D (x, w)                           ─▶  _PackedConv2D(x, weights, ...)
 //! DepthwiseConv2dNative | _Fused... (x, w)               ─▶  _PackedDepthwiseConv2dNative(x, weights, ...)
+//! _Lstm | _Gru | _Rnn (x, w, r, b, ...)                  ─▶  _PackedLstm(_PackedMatMul(x, w, b), r, ...)
 //!     with weights: tensor<nxui8>, in the file
 //! ```
 //!
@@ -12,6 +13,8 @@
 //! memory once. Weights of products with the attribute `_precision` are packed in that precision
 //! (`tf-lower-precision`). Filters are transformed for Winograd's convolution where that is faster.
 //! `winograd=false` and the op attribute `_no_winograd` disable the transform.
+
+mod recurrent;
 
 use befrost_tensor::tf::op::{Fusion, Op, ProductForm, ProductOps};
 use std::sync::Arc;
@@ -91,6 +94,9 @@ struct Packed {
 impl Packed {
     fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         let m = r.ir();
+        if let Some(Op::_Lstm | Op::_Gru | Op::_Rnn) = operator(m, op) {
+            return self.recurrent(r, op);
+        }
         let Fusion::Product(product, ProductForm::Plain | ProductForm::Fused | ProductForm::General) =
             tf::row(m, op)?.fusion()
         else {
@@ -156,11 +162,7 @@ impl Packed {
         };
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(op, &results);
-        if let Some(unpacked) = r.ir().defining_op(w)
-            && r.ir().results(unpacked).all(|value| r.ir().is_unused(value))
-        {
-            r.erase(unpacked);
-        }
+        erase_unused(r, w);
         Some(())
     }
 
@@ -204,13 +206,19 @@ impl Packed {
     }
 }
 
+/// Erases the constant `weights` if nothing uses it any more.
+fn erase_unused(r: &mut Rewriter<'_>, weights: ValueId) {
+    if let Some(op) = r.ir().defining_op(weights).filter(|&op| !r.ir().is_erased(op))
+        && r.ir().results(op).all(|value| r.ir().is_unused(value))
+    {
+        r.erase(op);
+    }
+}
+
 /// The lower precision that an op asks for.
 fn precision(m: &Module, op: OpId) -> Option<Precision> {
-    match m.attr_named(op, PRECISION).and_then(|attr| m.cx.as_str(attr))? {
-        "bf16" => Some(Precision::Bf16),
-        "int8" => Some(Precision::Int8),
-        _ => None,
-    }
+    let name = m.attr_named(op, PRECISION).and_then(|attr| m.cx.as_str(attr))?;
+    Precision::ALL.into_iter().find(|precision| precision.name() == name)
 }
 
 /// The packing of the right operand of a product, if it is one matrix, with its rows and columns.

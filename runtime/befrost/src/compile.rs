@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use befrost_compiler::device::DeviceOptions;
 use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
+use befrost_compiler::graph::with_precision;
 use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
 use befrost_compiler::import::{Feed, INIT, ImportOptions, graphdef, onnx};
@@ -18,6 +19,7 @@ use befrost_compiler::train;
 use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::bundle::Bytes;
+use befrost_tensor::narrow::Precision;
 
 use crate::cache;
 use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
@@ -59,6 +61,9 @@ impl From<&str> for Source {
 pub struct CompileOptions {
     /// The optimization level of op graphs, 0 to 2.
     pub level: u8,
+    /// The precision of products and convolutions with constant weights, at level 2: weights are converted
+    /// now, inputs at each run, everything else stays f32. Without one they are computed in f32.
+    pub precision: Option<Precision>,
     /// The inputs of a model by their names; all placeholders that the results need if there are none.
     pub feeds: Vec<String>,
     /// The sizes of the feeds, in their order; those that the model declares if there are none.
@@ -93,6 +98,7 @@ impl Default for CompileOptions {
     fn default() -> CompileOptions {
         CompileOptions {
             level: 2,
+            precision: None,
             feeds: Vec::new(),
             sizes: Vec::new(),
             fetches: Vec::new(),
@@ -166,6 +172,10 @@ pub(crate) fn compiled(source: Source, options: &CompileOptions) -> Result<Compi
 
 /// Compiles a program.
 pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
+    if let (Some(precision), 0 | 1) = (options.precision, options.level) {
+        let why = format!("optimization level {} packs no weights", options.level);
+        return Err(CompileError(format!("no precision of {}: {why}", precision.name())));
+    }
     match source {
         Source::Text(text) => from_text("<text>", &text, options),
         Source::GraphDef(bytes) => {
@@ -284,7 +294,12 @@ pub(crate) fn to_bef(
     if let Some(training) = &options.training {
         module = train::build(module, &training.options()?)?;
     }
-    if let Some(pipeline) = default_pipeline(&module, options.level, &DeviceOptions::default()) {
+    if let Some(mut pipeline) = default_pipeline(&module, options.level, &DeviceOptions::default()) {
+        if let Some(precision) = options.precision
+            && let Some(lower) = with_precision(&pipeline, &format!("precision={}", precision.name()))
+        {
+            pipeline = lower;
+        }
         let mut passes = PassManager::parse(&pipeline).map_err(|error| vec![*error])?;
         module = passes.run(module)?.0;
     }

@@ -51,7 +51,7 @@ impl Model {
     }
 
     /// [`Model::load`] on a runtime, with options. Of a BEF file, which is compiled already, only the
-    /// signature counts.
+    /// signature counts; a precision is refused.
     ///
     /// # Errors
     /// As [`Model::load`].
@@ -62,7 +62,10 @@ impl Model {
     ) -> Result<Model, Error> {
         let path = path.as_ref();
         let (program, init) = match path.extension() {
-            Some(extension) if extension == "bef" => (runtime.load(path)?, None),
+            Some(extension) if extension == "bef" => match options.precision {
+                None => (runtime.load(path)?, None),
+                Some(_) => return Err(refused(format!("'{}' is compiled already", path.display()))),
+            },
             _ => {
                 let compiled = compiled(Source::File(path.to_owned()), options)?;
                 (runtime.load_bytes(&compiled.bef)?, compiled.init)

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use befrost::mem::{Allocator, Malloc};
-use befrost::{CompileOptions, HostTensor, Model, Runtime, npy};
+use befrost::{CompileOptions, HostTensor, Model, Precision, Runtime, npy};
 
 fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
@@ -62,6 +62,31 @@ fn signatures_share_the_variables_of_a_saved_model() {
     let other = Model::load_with(&runtime, &folder, &options).expect("a model");
     assert_eq!(next(&other), first);
     assert_eq!(next(&count), [first[0] + 2]);
+}
+
+#[test]
+fn lower_precision_changes_few_answers() {
+    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
+    let images = array("digits/test_images.npy");
+    let logits = |precision| {
+        let options = CompileOptions { precision, ..CompileOptions::default() };
+        let model = Model::load_with(&runtime, testdata("digits/digits_cnn.pb"), &options).expect("a model");
+        model.run([images.clone()]).expect("logits").remove(0)
+    };
+    let exact = logits(None);
+    for precision in Precision::ALL {
+        let found = logits(Some(precision));
+        assert_ne!(found.to_vec::<f32>().ok(), exact.to_vec::<f32>().ok(), "{precision:?} lowers something");
+        let differ = digits(&found).iter().zip(digits(&exact)).filter(|&(&a, b)| a != b).count();
+        assert!(differ <= 8, "{precision:?}: {differ} other answers");
+    }
+    let refused = |path: &str, level: u8, want: &str| {
+        let options = CompileOptions { level, precision: Some(Precision::Bf16), ..CompileOptions::default() };
+        let error = Model::load_with(&runtime, testdata(path), &options).expect_err(path).to_string();
+        assert!(error.contains(want), "{path}: {error}");
+    };
+    refused("digits/digits_cnn.pb", 0, "no precision of bf16: optimization level 0 packs no weights");
+    refused("bef/golden/v1_0_adds.bef", 2, "is compiled already");
 }
 
 #[test]

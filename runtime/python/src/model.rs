@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use befrost::{CompileOptions, PreparedFunction, Value};
+use befrost::{CompileOptions, Precision, PreparedFunction, Value};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -26,6 +27,13 @@ pub(crate) struct Model {
     n_runs: AtomicU64,
 }
 
+fn named_precision(name: &str) -> PyResult<Precision> {
+    Precision::ALL.into_iter().find(|precision| precision.name() == name).ok_or_else(|| {
+        let names = Precision::ALL.map(|precision| format!("'{}'", precision.name())).join(", ");
+        PyValueError::new_err(format!("precision is '{name}', not 'f32', {names}"))
+    })
+}
+
 /// A port: name, type.
 type PyPort = (String, String);
 
@@ -34,7 +42,7 @@ impl Model {
     /// Loads and compiles a file.
     #[new]
     #[pyo3(signature = (path, level = 2, work_queue = None, signature = None, max_memory = None,
-                        libraries = None, cache_dir = None))]
+                        libraries = None, cache_dir = None, precision = None))]
     #[expect(clippy::too_many_arguments, reason = "options")]
     fn new(
         py: Python<'_>,
@@ -45,12 +53,17 @@ impl Model {
         max_memory: Option<usize>,
         libraries: Option<Vec<PathBuf>>,
         cache_dir: Option<PathBuf>,
+        precision: Option<&str>,
     ) -> PyResult<Model> {
         let name = path.display().to_string();
         let libraries = libraries.unwrap_or_default();
         let setup = Setup { work_queue, max_memory, libraries, name, ..Setup::default() };
         let runtime = setup.runtime()?;
-        let options = CompileOptions { level, signature, cache_dir, ..CompileOptions::default() };
+        let precision = match precision {
+            None | Some("f32") => None,
+            Some(name) => Some(named_precision(name)?),
+        };
+        let options = CompileOptions { level, precision, signature, cache_dir, ..CompileOptions::default() };
         let model = py.detach(|| befrost::Model::load_with(&runtime, path, &options));
         Model::of(py, model.map_err(|error| failure::of(&error))?, setup)
     }

@@ -33,6 +33,19 @@ def test_model():
         bf.load(DATA / "absent.pb")
 
 
+def test_precision():
+    images = np.load(DATA / "test_images.npy")
+    exact = bf.load(DATA / "digits_cnn.pb")(images)[0]
+    for precision in ("bf16", "int8"):
+        made = bf.load(DATA / "digits_cnn.pb", precision=precision)(images)[0]
+        assert (made != exact).any() and (made.argmax(1) != exact.argmax(1)).sum() <= 8
+    assert (bf.load(DATA / "digits_cnn.pb", precision="f32")(images)[0] == exact).all()
+    with pytest.raises(ValueError, match="'int4', not 'f32', 'bf16', 'int8'"):
+        bf.load(DATA / "digits_cnn.pb", precision="int4")
+    with pytest.raises(bf.InvalidArgumentError, match="packs no weights"):
+        bf.load(DATA / "digits_cnn.pb", precision="bf16", level=0)
+
+
 def test_session():
     session = bf.Session(DATA / "digits_mlp.pb")
     images = np.load(DATA / "test_images.npy")

@@ -143,7 +143,8 @@ class Model(_native.Model):
         level, queue = _options(options.get("level"), options.get("threads"))
         is_bef = path.endswith(".bef")
         made: Model = guarded(super().__new__, cls, path, 2 if is_bef else level, queue, options.get("signature"),
-                       options.get("max_memory"), list(options.get("libraries", ())), options.get("cache_dir"))
+                       options.get("max_memory"), list(options.get("libraries", ())), options.get("cache_dir"),
+                       options.get("precision"))
         made._path, made._source, made._options = path, source, options
         made.inputs = [Port(*port) for port in made.input_ports()]
         made.outputs = [Port(*port) for port in made.output_ports()]
@@ -289,7 +290,7 @@ def _cleaned(folder: str, file: str) -> None:
 def load(path: str | os.PathLike[str] | bytes | bytearray | memoryview | Any, *, signature: str | None = None,
          level: int | None = None, threads: int | None = None, shapes: str = "auto",
          cache_dir: str | os.PathLike[str] | None = None, libraries: Iterable[Any] = (), progress: Any = None,
-         max_memory: int | None = None) -> Model:
+         max_memory: int | None = None, precision: str | None = None) -> Model:
     """Loads a model: ONNX, a TensorFlow graph or SavedModel, MLIR text, or BEF; from a path, bytes, or a file.
 
     `signature`: the function of a model that has several. `level`: optimization, 0 to 2; the default is that of
@@ -297,11 +298,12 @@ def load(path: str | os.PathLike[str] | bytes | bytearray | memoryview | Any, *,
     or as many as there are processors. `progress`: a function that is called with text, False for none; by
     default a line in a terminal or notebook if loading takes longer than a second. `cache_dir`: a folder for
     compiled programs. `libraries`: paths of kernel libraries, whose code runs in this process. `shapes` is that of
-    a `Session`, for fetches other than the outputs.
+    a `Session`, for fetches other than the outputs. `precision`: "bf16" or "int8" computes products and convolutions
+    with constant weights in this type; fetches other than the outputs stay f32.
     """
     if shapes not in ("auto", "declared", "exact"):
         raise ValueError(f"shapes is {shapes!r}, not 'auto', 'declared' or 'exact'")
-    options = {"signature": signature, "level": level, "threads": threads, "max_memory": max_memory,
+    options = {"signature": signature, "level": level, "threads": threads, "max_memory": max_memory, "precision": precision,
                "cache_dir": None if cache_dir is None else os.fspath(cache_dir),
                "libraries": [os.fspath(path) for path in libraries] or None,
                "shapes": None if shapes == "auto" else shapes}

@@ -25,7 +25,7 @@ impl Parallel for Threads {
     }
 }
 
-fn numbers(n: usize, seed: u32) -> Vec<f32> {
+pub(crate) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     let mut state = seed | 1;
     let mut next = || {
         state ^= state << 13;

@@ -128,6 +128,17 @@ pub enum Precision {
 }
 
 impl Precision {
+    /// The precisions.
+    pub const ALL: [Precision; 2] = [Precision::Bf16, Precision::Int8];
+
+    /// The name, as `--precision` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::Bf16 => "bf16",
+            Precision::Int8 => "int8",
+        }
+    }
+
     /// The number of steps in a group of four bytes.
     pub(crate) fn steps(self) -> usize {
         match self {

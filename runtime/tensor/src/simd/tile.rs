@@ -14,9 +14,9 @@
 //! remaining call in a tile costs a factor of ten. Accumulators are registers only if every index is a
 //! constant in the source, so the rows are written out.
 //!
-//! `row` is for a single row, where every element of `b` is used once: independent accumulators hide the latency
-//! of the additions. AVX-512 reads four panels at once, which is 20 % faster from the L2 cache than one after
-//! another.
+//! `row` is for a single row, where every element of `b` is used once: independent accumulators hide the
+//! latency of the additions. AVX-512 reads four panels at once, which is 20 % faster from the L2 cache than
+//! one after another.
 
 #![allow(clippy::needless_range_loop, reason = "see above: indices, not iterators")]
 

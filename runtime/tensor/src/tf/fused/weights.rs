@@ -219,7 +219,11 @@ impl Weights {
     }
 
     /// The dimensions, if the weights have one of the kinds.
-    pub(super) fn expect(&self, op: &'static str, kinds: &[WeightsKind]) -> Result<[usize; 4], TensorError> {
+    pub(in crate::tf) fn expect(
+        &self,
+        op: &'static str,
+        kinds: &[WeightsKind],
+    ) -> Result<[usize; 4], TensorError> {
         if kinds.contains(&self.kind) {
             return Ok(self.dims);
         }
@@ -227,7 +231,7 @@ impl Weights {
     }
 
     /// The elements after the header.
-    pub(super) fn numbers(&self) -> Result<Stored<'_>, TensorError> {
+    pub(in crate::tf) fn numbers(&self) -> Result<Stored<'_>, TensorError> {
         Ok(Stored(self.bytes.read_bytes()?))
     }
 
@@ -242,7 +246,7 @@ impl Weights {
     }
 
     /// The elements as panels.
-    pub(super) fn packed<'p>(&self, numbers: &'p [f32]) -> Result<PackedMatrix<'p>, TensorError> {
+    pub(in crate::tf) fn packed<'p>(&self, numbers: &'p [f32]) -> Result<PackedMatrix<'p>, TensorError> {
         let [height, width, channels, outs] = self.dims;
         let positions = self.kind.patch().map_or(height * width, |patch| patch.reads() * patch.reads());
         PackedMatrix::from_panels(positions * channels, outs, numbers) // fits, as `n_bytes` checked
@@ -250,7 +254,7 @@ impl Weights {
 }
 
 /// Weights borrowed for reading.
-pub(super) struct Stored<'a>(ReadGuard<'a>);
+pub(in crate::tf) struct Stored<'a>(ReadGuard<'a>);
 
 impl Deref for Stored<'_> {
     type Target = [f32];

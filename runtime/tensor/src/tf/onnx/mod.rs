@@ -35,7 +35,7 @@ pub use elements::{gather_elements, scatter_elements};
 pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
-pub use recurrent::{Cell, DIRECTIONS, Recurrence, RecurrentOperands};
+pub use recurrent::{Cell, DIRECTIONS, PackedOperands, Recurrence, RecurrentOperands};
 pub use resize::{AspectRatio, AxisInterpolation, Coordinates, NearestMode, ResizeAxesAttrs, resize_axes};
 pub use rois::{RoiAlignAttrs, max_roi_pool, roi_align};
 pub use selection::{Limits, batched_non_max_suppression};

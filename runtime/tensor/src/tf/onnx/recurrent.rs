@@ -5,10 +5,17 @@
 //!                                    └──▶ cell ──▶ h, c of the next step, y
 //! ```
 //!
+//! [`Recurrence::run`] takes the layer's operands and packs `r` in each call. [`Recurrence::run_packed`]
+//! takes the product of all steps and an `r` that was packed ahead of time, for constant weights; the
+//! compiler makes a packed product of the rest.
+//!
 //! Gates have ONNX's order: input, output, forget, cell for an LSTM; update, reset, hidden for a GRU. A
 //! sequence that is shorter than the others keeps its last state, and its further results are zeros. The
 //! reverse direction begins with the last step of each sequence. As in onnxruntime, gates are clipped, and
 //! the memory of an LSTM is not; ONNX's reference implementation does not clip.
+
+#[cfg(test)]
+mod tests;
 
 use super::super::fast::{self, Cx};
 use super::super::{Transposition, slice};
@@ -19,8 +26,9 @@ use crate::gemm::{Matrix, product_into};
 use crate::interrupt::is_interrupted;
 use crate::matmul::{Epilogue, PackedMatrix, matmul_packed};
 use crate::parallel::Parallel;
-use crate::scratch::{copied, filled};
-use crate::{HostTensor, Shape, TensorError};
+use crate::scratch::{copied, filled, try_collected};
+use crate::tf::fused::{Weights, WeightsKind};
+use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,40 +103,74 @@ pub struct RecurrentOperands<'a> {
     pub c_and_p: Option<[&'a HostTensor; 2]>,
 }
 
+/// The operands of a recurrent layer of f32 with packed weights of the state.
+#[derive(Clone, Copy, Debug)]
+pub struct PackedOperands<'a> {
+    /// The input's part of the gates of all directions, with the biases of both parts:
+    /// `[steps, batch, directions * gates * hidden]`. The bias of the state's part of a GRU's hidden gate is
+    /// not in it.
+    pub from_x: &'a HostTensor,
+    /// The weights of the state: for each direction those of all gates; for a GRU those of the first two
+    /// gates, then those of the hidden gate.
+    pub r: &'a [HostTensor],
+    /// The bias of the state's part of a GRU's hidden gate, `[directions, hidden]`; only `_PackedGru` has it.
+    pub hidden_bias: Option<&'a HostTensor>,
+    /// The length of each sequence.
+    pub lengths: &'a HostTensor,
+    /// The initial state.
+    pub h: &'a HostTensor,
+    /// The initial memory and the weights of the memory; only `_PackedLstm` has them.
+    pub c_and_p: Option<[&'a HostTensor; 2]>,
+}
+
 /// The lengths of the axes.
 #[derive(Clone, Copy)]
 struct Sizes {
     steps: usize,
     batch: usize,
-    inputs: usize,
     hidden: usize,
     gates: usize,
 }
 
+/// The input's part of the gates of a direction: rows of gates, `stride` apart, from `start` on.
+#[derive(Clone, Copy)]
+struct FromX<'a, T> {
+    numbers: &'a [T],
+    stride: usize,
+    start: usize,
+}
+
+impl<'a, T> FromX<'a, T> {
+    /// `len` numbers of a row, from `from` on.
+    fn row(&self, row: usize, from: usize, len: usize) -> &'a [T] {
+        &self.numbers[row * self.stride + self.start + from..][..len]
+    }
+}
+
 /// A float type with its form of the state's weights: packed for f32.
 trait Recurrent: WideFloat {
-    type Packed: Sync;
+    type Packed<'a>: Sync;
     /// Packs the transpose of an n by k matrix.
-    fn pack(k: usize, n: usize, r: &[Self]) -> Result<Self::Packed, TensorError>;
+    fn pack<'a>(k: usize, n: usize, r: &[Self]) -> Result<Self::Packed<'a>, TensorError>;
     /// `out = h * r`; the number is that of the rows of `h`.
     fn times(
         h: (&[Self], usize),
-        r: &Self::Packed,
+        r: &Self::Packed<'_>,
         out: &mut [Self],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError>;
 }
 
 impl Recurrent for f32 {
-    type Packed = PackedMatrix<'static>;
+    type Packed<'a> = PackedMatrix<'a>;
 
-    fn pack(k: usize, n: usize, r: &[f32]) -> Result<Self::Packed, TensorError> {
+    fn pack<'a>(k: usize, n: usize, r: &[f32]) -> Result<PackedMatrix<'a>, TensorError> {
         PackedMatrix::pack_transposed(k, n, r)
     }
 
     fn times(
         (h, m): (&[f32], usize),
-        r: &Self::Packed,
+        r: &PackedMatrix<'_>,
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
@@ -137,15 +179,15 @@ impl Recurrent for f32 {
 }
 
 impl Recurrent for f64 {
-    type Packed = (Vec<f64>, usize, usize);
+    type Packed<'a> = (Vec<f64>, usize, usize);
 
-    fn pack(k: usize, n: usize, r: &[f64]) -> Result<Self::Packed, TensorError> {
+    fn pack<'a>(k: usize, n: usize, r: &[f64]) -> Result<Self::Packed<'a>, TensorError> {
         Ok((copied(r)?, k, n))
     }
 
     fn times(
         (h, m): (&[f64], usize),
-        (r, k, n): &Self::Packed,
+        (r, k, n): &(Vec<f64>, usize, usize),
         out: &mut [f64],
         _: &dyn Parallel,
     ) -> Result<(), TensorError> {
@@ -164,10 +206,10 @@ struct Direction<'a, T: Recurrent> {
     clip: T,
     sizes: Sizes,
     /// Weights of the state for all gates; without the hidden gate of a GRU.
-    r: T::Packed,
+    r: T::Packed<'a>,
     /// Weights and bias of the state for the hidden gate of a GRU.
-    r_hidden: Option<(T::Packed, &'a [T])>,
-    /// The weights of an LSTM's memory for the gates: input, output, forget.
+    r_hidden: Option<(T::Packed<'a>, &'a [T])>,
+    /// The weights of an LSTM's memory for the gates: input, output, forget. Empty if all are 0.
     p: &'a [T],
 }
 
@@ -199,23 +241,23 @@ impl<T: Recurrent> Direction<'_, T> {
         }
     }
 
-    /// Runs one step. For each sequence, `place` returns its row of `from_x`, the input's part of the gates,
-    /// and its row of the results; or `None` if the sequence has ended.
+    /// Runs one step. For each sequence, `place` returns its row of `from_x` and its row of the results; or
+    /// `None` if the sequence has ended.
     fn step(
         &self,
         state: &mut LayerState<'_, T>,
-        from_x: &[T],
+        from_x: FromX<'_, T>,
         place: &dyn Fn(usize) -> Option<(usize, usize)>,
         y: &mut [T],
         cx: &Cx<'_>,
     ) -> Result<(), TensorError> {
-        let Sizes { batch, hidden: n, gates, .. } = self.sizes;
+        let Sizes { batch, hidden: n, .. } = self.sizes;
         let LayerState { h, c, gates: from_h, hidden } = state;
         T::times((h, batch), &self.r, from_h, cx.parallel)?;
         let own = from_h.len() / batch;
         for b in 0..batch {
             let Some((row, _)) = place(b) else { continue };
-            let from_x = &from_x[row * gates * n..][..own];
+            let from_x = from_x.row(row, 0, own);
             from_h[b * own..][..own].iter_mut().zip(from_x).for_each(|(gate, &x)| *gate += x);
         }
         if let (Cell::Gru { linear_before_reset }, Some((r, bias))) = (self.cell, &self.r_hidden) {
@@ -234,7 +276,7 @@ impl<T: Recurrent> Direction<'_, T> {
             }
             for (b, hidden) in hidden.chunks_exact_mut(n).enumerate() {
                 let Some((row, _)) = place(b) else { continue };
-                let from_x = &from_x[row * gates * n + own..][..n];
+                let from_x = from_x.row(row, own, n);
                 let reset = &from_h[b * own + n..][..n];
                 for (i, hidden) in hidden.iter_mut().enumerate() {
                     let by_state = *hidden + bias[i];
@@ -267,12 +309,19 @@ impl<T: Recurrent> Direction<'_, T> {
     /// One step of an LSTM.
     fn remember(&self, input_forget: bool, gates: &mut [T], h: &mut [T], c: &mut [T]) {
         let n = h.len();
-        let (p, (input, rest)) = (self.p, gates.split_at_mut(n));
+        let (input, rest) = gates.split_at_mut(n);
         let (output, rest) = rest.split_at_mut(n);
         let (forget, new) = rest.split_at_mut(n);
-        for (i, &c) in c.iter().enumerate() {
-            input[i] += p[i] * c;
-            forget[i] += p[2 * n + i] * c;
+        let add = |gate: &mut [T], p: &[T], c: &[T]| {
+            gate.iter_mut().zip(p).zip(c).for_each(|((gate, &p), &c)| *gate += p * c);
+        };
+        let p: Option<(&[T], &[T], &[T])> = self.p.split_at_checked(n).and_then(|(input, rest)| {
+            let (output, forget) = rest.split_at_checked(n)?;
+            Some((input, output, forget))
+        });
+        if let Some((p_input, _, p_forget)) = p {
+            add(input, p_input, c);
+            add(forget, p_forget, c);
         }
         self.activate(0, input);
         if input_forget {
@@ -281,10 +330,14 @@ impl<T: Recurrent> Direction<'_, T> {
             self.activate(0, forget);
         }
         self.activate(1, new);
-        for (i, c) in c.iter_mut().enumerate() {
-            *c = forget[i] * *c + input[i] * new[i];
-            output[i] += p[n + i] * *c;
-            h[i] = *c;
+        for (((c, h), (&input, &new)), &forget) in
+            c.iter_mut().zip(&mut *h).zip(input.iter().zip(&*new)).zip(&*forget)
+        {
+            *c = forget * *c + input * new;
+            *h = *c;
+        }
+        if let Some((_, p_output, _)) = p {
+            add(output, p_output, c);
         }
         self.activate(0, output);
         if let Some(activation) = self.activations.get(2) {
@@ -292,6 +345,42 @@ impl<T: Recurrent> Direction<'_, T> {
         }
         h.iter_mut().zip(output).for_each(|(h, &mut output)| *h = *h * output);
     }
+
+    /// Runs all steps of direction `d` of `n`; `y` has the results of all directions.
+    fn run(
+        &self,
+        (d, n, is_reverse): (usize, usize, bool),
+        lengths: &[usize],
+        from_x: FromX<'_, T>,
+        (h, c): (&mut [T], &mut [T]),
+        y: &mut [T],
+        cx: &Cx<'_>,
+    ) -> Result<(), TensorError> {
+        let Sizes { steps, batch, hidden, gates } = self.sizes;
+        let (joint, room) = match self.r_hidden {
+            Some(_) => (2 * hidden, batch * hidden),
+            None => (gates * hidden, 0),
+        };
+        let gates = filled(batch * joint, T::ZERO)?;
+        let mut state = LayerState { h, c, gates, hidden: filled(room, T::ZERO)? };
+        for step in 0..steps {
+            if is_interrupted() {
+                return Err(TensorError::Interrupted);
+            }
+            let place = |b: usize| {
+                let last = lengths[b].checked_sub(step + 1)?;
+                let at = if is_reverse { last } else { step };
+                Some((at * batch + b, (at * n + d) * batch + b))
+            };
+            self.step(&mut state, from_x, &place, y, cx)?;
+        }
+        Ok(())
+    }
+}
+
+/// The weights of the memory, or none if all are 0: then an infinite memory adds no NaN to the gates.
+fn peepholes<T: WideFloat>(p: &[T]) -> &[T] {
+    if p.iter().all(|&p| p == T::ZERO) { &[] } else { p }
 }
 
 /// Slice `d` of a tensor along its first axis, in the float type of the computation.
@@ -333,14 +422,19 @@ impl Recurrence {
             c.expect_dtype("initial_c", x.dtype())?;
             p.expect_dtype("p", x.dtype())?;
         }
-        expect("sequence_lens", lengths, &[batch])?;
+        let sizes = Sizes { steps, batch, hidden, gates };
+        Ok((sizes, self.lengths(lengths, sizes)?))
+    }
+
+    /// The lengths of the sequences.
+    fn lengths(&self, lengths: &HostTensor, sizes: Sizes) -> Result<Vec<usize>, TensorError> {
+        let (op, steps) = (self.cell.op(), sizes.steps);
+        lengths.expect_shape("sequence_lens", &Shape::new(&[sizes.batch])?)?;
         let lengths = lengths.read_as::<i32>("sequence_lens")?;
-        let length = |&length: &i32| match usize::try_from(length) {
+        try_collected(lengths.iter().map(|&length| match usize::try_from(length) {
             Ok(length) if length <= steps => Ok(length),
             _ => invalid(op, format!("a sequence of length {length} of {steps} steps")),
-        };
-        let lengths = crate::scratch::try_collected(lengths.iter().map(length))?;
-        Ok((Sizes { steps, batch, inputs, hidden, gates }, lengths))
+        }))
     }
 
     /// `_Lstm`, `_Gru`, `_Rnn`: the states of all steps, the last state, and the last memory of an LSTM.
@@ -361,17 +455,36 @@ impl Recurrence {
         let c = operands.c_and_p.map(|[c, _]| own(c)).transpose()?;
         if h.num_elements() > 0 {
             with_float!(x, T => {
-                for d in 0..n {
-                    let (mut hs, mut ys) = (h.write::<T>()?, y.write::<T>()?);
-                    let mut cs = c.as_ref().map(HostTensor::write::<T>).transpose()?;
-                    let len = sizes.batch * sizes.hidden;
-                    let cs = cs.as_mut().map_or(&mut [][..], |c| &mut c[d * len..][..len]);
-                    self.direction::<T>(d, operands, (&x, sizes, &lengths), (&mut hs[d * len..][..len], cs), &mut ys, cx)?;
-                }
+                self.each_direction::<T>(sizes, (&y, &h, c.as_ref()), &mut |d, states, y| {
+                    self.direction(d, operands, (&x, sizes, &lengths), states, y, cx)
+                })?;
             });
         }
         let results = [Some(y), Some(h), c].into_iter().flatten();
         results.map(|x| fast::cast(&x, dtype, cx)).collect()
+    }
+
+    /// Calls `run` for each direction with its number, its states and the results of all directions.
+    fn each_direction<T: Recurrent>(
+        &self,
+        sizes: Sizes,
+        (y, h, c): (&HostTensor, &HostTensor, Option<&HostTensor>),
+        run: &mut DirectionFn<'_, T>,
+    ) -> Result<(), TensorError> {
+        let len = sizes.batch * sizes.hidden; // fits: a factor of the elements of `h`
+        let (mut hs, mut ys) = (h.write::<T>()?, y.write::<T>()?);
+        let mut cs = c.map(HostTensor::write::<T>).transpose()?;
+        for d in 0..self.directions.len() {
+            let c = cs.as_mut().map_or(&mut [][..], |c| &mut c[d * len..][..len]);
+            run(d, (&mut hs[d * len..][..len], c), &mut ys)?;
+        }
+        Ok(())
+    }
+
+    /// The activation functions of direction `d`.
+    fn activations_of(&self, d: usize) -> &[Activation] {
+        let each = self.cell.activations().len();
+        &self.activations[d * each..][..each]
     }
 
     /// Runs direction `d`; `y` has the results of all directions.
@@ -380,13 +493,14 @@ impl Recurrence {
         d: usize,
         operands: &RecurrentOperands<'_>,
         (x, sizes, lengths): (&HostTensor, Sizes, &[usize]),
-        (h, c): (&mut [T], &mut [T]),
+        states: (&mut [T], &mut [T]),
         y: &mut [T],
         cx: &Cx<'_>,
     ) -> Result<(), TensorError> {
         let op = self.cell.op();
         let of = |x: &HostTensor| wide(op, &of_direction(x, d, cx)?, cx);
-        let Sizes { steps, batch, inputs, hidden, gates } = sizes;
+        let Sizes { steps, batch, hidden, gates } = sizes;
+        let inputs = x.shape().dims().last().copied().unwrap_or_default();
         let rows = x.reshaped(Shape::new(&[steps * batch, inputs])?)?;
         let mut from_x =
             fast::matmul(&rows, Transposition::None, &of(operands.w)?, Transposition::Transpose, cx)?;
@@ -412,34 +526,103 @@ impl Recurrence {
             true => Some((T::pack(hidden, hidden, r_hidden)?, &by_h[joint..])),
             false => None,
         };
-        let each = self.cell.activations().len();
         let direction = Direction {
             cell: self.cell,
-            activations: &self.activations[d * each..][..each],
+            activations: self.activations_of(d),
             clip: T::rounded(self.clip),
             sizes,
             r: T::pack(hidden, joint, r)?,
             r_hidden,
-            p: p.as_deref().unwrap_or(&[]),
+            p: peepholes(p.as_deref().unwrap_or(&[])),
         };
-        let room = if is_gru { batch * hidden } else { 0 };
-        let gates = filled(batch * joint, T::ZERO)?;
-        let mut state = LayerState { h, c, gates, hidden: filled(room, T::ZERO)? };
-        let (n, is_reverse) = (self.directions.len(), self.directions[d]);
-        for step in 0..steps {
-            if is_interrupted() {
-                return Err(TensorError::Interrupted);
-            }
-            let place = |b: usize| {
-                let last = lengths[b].checked_sub(step + 1)?;
-                let at = if is_reverse { last } else { step };
-                Some((at * batch + b, (at * n + d) * batch + b))
-            };
-            direction.step(&mut state, &from_x, &place, y, cx)?;
+        let from_x = FromX { numbers: &from_x, stride: bias.len(), start: 0 };
+        let which = (d, self.directions.len(), self.directions[d]);
+        direction.run(which, lengths, from_x, states, y, cx)
+    }
+
+    /// `_PackedLstm`, `_PackedGru`, `_PackedRnn`: as [`Self::run`].
+    pub fn run_packed(
+        &self,
+        operands: &PackedOperands<'_>,
+        cx: &Cx<'_>,
+    ) -> Result<Vec<HostTensor>, TensorError> {
+        let op = self.cell.op();
+        let PackedOperands { from_x, r, hidden_bias, lengths, h, c_and_p } = *operands;
+        let (&[steps, batch, columns], &[n, _, hidden]) = (from_x.shape().dims(), h.shape().dims()) else {
+            let (x, h) = (from_x.shape(), h.shape());
+            return invalid(op, format!("gates of shape {x} and `initial_h` of shape {h}, expected rank 3"));
+        };
+        let sizes = Sizes { steps, batch, hidden, gates: self.cell.gates() };
+        let want = hidden.checked_mul(sizes.gates).and_then(|rows| rows.checked_mul(n));
+        if n != self.directions.len() || want != Some(columns) || (self.hidden > 0 && self.hidden != hidden) {
+            let (x, h) = (from_x.shape(), h.shape());
+            return invalid(op, format!("gates of shape {x} for `initial_h` of shape {h}"));
         }
-        Ok(())
+        let state = Shape::new(&[n, batch, hidden])?;
+        h.expect_shape("initial_h", &state)?;
+        if let Some([c, p]) = c_and_p {
+            c.expect_shape("initial_c", &state)?;
+            p.expect_shape("p", &Shape::new(&[n, 3 * hidden])?)?; // fits: an LSTM has four gates
+        }
+        if let Some(bias) = hidden_bias {
+            bias.expect_shape("hidden_bias", &Shape::new(&[n, hidden])?)?;
+        }
+        let lengths = self.lengths(lengths, sizes)?;
+        let outs: &[usize] = match self.cell {
+            Cell::Gru { .. } => &[2 * hidden, hidden],
+            _ => &[sizes.gates * hidden],
+        };
+        if r.len() != n * outs.len() {
+            return invalid(op, format!("{} packed weights, expected {}", r.len(), n * outs.len()));
+        }
+        let weights = try_collected(r.iter().zip(outs.iter().cycle()).map(|(r, &out)| {
+            let weights = Weights::from_tensor(r.clone())?;
+            let dims = weights.expect(op, &[WeightsKind::Matrix])?;
+            if dims != [1, 1, hidden, out] || weights.precision().is_some() {
+                return invalid(op, format!("weights of shape {dims:?}, expected {hidden} by {out} of f32"));
+            }
+            Ok(weights)
+        }))?;
+        let y = HostTensor::zeros(DType::F32, Shape::new(&[steps, n, batch, hidden])?, cx.allocator)?;
+        let own = |what: &'static str, x: &HostTensor| -> Result<HostTensor, TensorError> {
+            x.expect_dtype(what, DType::F32)?;
+            let mut own = x.clone();
+            own.make_unique(cx.allocator)?;
+            Ok(own)
+        };
+        let h = own("initial_h", h)?;
+        let c = c_and_p.map(|[c, _]| own("initial_c", c)).transpose()?;
+        let from_x = from_x.read_as::<f32>("from_x")?;
+        let p = c_and_p.map(|[_, p]| p.read_as::<f32>("p")).transpose()?;
+        let bias = hidden_bias.map(|bias| bias.read_as::<f32>("hidden_bias")).transpose()?;
+        let numbers = try_collected(weights.iter().map(Weights::numbers))?;
+        let packed = |i: usize| weights[i].packed(&numbers[i]);
+        if h.num_elements() > 0 {
+            self.each_direction::<f32>(sizes, (&y, &h, c.as_ref()), &mut |d, states, y| {
+                let r_hidden = match &bias {
+                    Some(bias) => Some((packed(2 * d + 1)?, &bias[d * hidden..][..hidden])),
+                    None => None,
+                };
+                let direction = Direction {
+                    cell: self.cell,
+                    activations: self.activations_of(d),
+                    clip: self.clip as f32,
+                    sizes,
+                    r: packed(d * outs.len())?,
+                    r_hidden,
+                    p: peepholes(p.as_ref().map_or(&[][..], |p| &p[d * 3 * hidden..][..3 * hidden])),
+                };
+                let start = d * sizes.gates * hidden;
+                let from_x = FromX { numbers: &from_x, stride: columns, start };
+                direction.run((d, n, self.directions[d]), &lengths, from_x, states, y, cx)
+            })?;
+        }
+        Ok([Some(y), Some(h), c].into_iter().flatten().collect())
     }
 }
+
+/// Runs the direction of this number on its states: h and c. The results are those of all directions.
+type DirectionFn<'a, T> = dyn FnMut(usize, (&mut [T], &mut [T]), &mut [T]) -> Result<(), TensorError> + 'a;
 
 /// ONNX's names of directions: for each direction of a layer, true if it is reverse.
 pub const DIRECTIONS: [(&str, &[bool]); 3] =

@@ -7,9 +7,10 @@
 //! A node may have several parents. [`Trees::new`] refuses cycles, so each walk ends at a leaf. Nodes that
 //! are unreachable from a root are ignored.
 //!
-//! The way through a tree is a chain of loads and comparisons, each of which waits for the one before. So a row
-//! of features walks [`AT_ONCE`] trees at once, in steps without branches: a leaf is its own child, and the walk
-//! ends with a step in which no tree changes its node. Leaf weights are added in the order of the trees.
+//! The way through a tree is a chain of loads and comparisons, each of which waits for the one before. So a
+//! row of features walks [`AT_ONCE`] trees at once, in steps without branches: a leaf is its own child, and
+//! the walk ends with a step in which no tree changes its node. Leaf weights are added in the order of the
+//! trees.
 
 #[cfg(test)]
 mod tests;

@@ -286,6 +286,12 @@ pub(super) fn recurrent(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>
     Ok(products.map(|n| n.saturating_mul(2)))
 }
 
+/// At each step, the product of the state with as many columns as operand 0 has. The last result is a state.
+pub(super) fn packed_recurrent(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let hidden = results.last().and_then(|state| (*state.as_slice()?.last()?).map(|n| n as u64));
+    Ok(products(cx.shape(0)?, hidden))
+}
+
 /// Each result is a sum over depth, height, width and input channels of the filter.
 pub(super) fn conv3d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;

@@ -1,14 +1,14 @@
 //! Operators of ONNX.
 
-use super::{int_in, ints_in, owning};
+use super::{int_in, ints_in, owning, owning_many};
 use crate::error::invalid;
 use crate::scratch::try_collected;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
     self, Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS,
-    Deformed, GridAttrs, Limits, NearestMode, PoolWindows, Pooling, Recurrence, RecurrentOperands,
-    ResizeAxesAttrs, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
+    Deformed, GridAttrs, Limits, NearestMode, PackedOperands, PoolWindows, Pooling, Recurrence,
+    RecurrentOperands, ResizeAxesAttrs, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
 };
 use crate::{HostTensor, TensorError};
 
@@ -132,6 +132,37 @@ fn unit(attrs: &Attributes<'_>, cell: Cell) -> Made {
             &RecurrentOperands { x: &x, w: &w, r: &r, b: &b, lengths: &lengths, h: &h, c_and_p: None },
             cx,
         )
+    })
+}
+
+pub(in crate::tf::op) fn packed_lstm(attrs: &Attributes<'_>) -> Made {
+    packed(attrs, Cell::Lstm { input_forget: attrs.bool("input_forget")? })
+}
+
+pub(in crate::tf::op) fn packed_gru(attrs: &Attributes<'_>) -> Made {
+    packed(attrs, Cell::Gru { linear_before_reset: attrs.int("linear_before_reset")? != 0 })
+}
+
+pub(in crate::tf::op) fn packed_rnn(attrs: &Attributes<'_>) -> Made {
+    packed(attrs, Cell::Rnn)
+}
+
+/// A recurrent layer whose weights of the state are packed.
+fn packed(attrs: &Attributes<'_>, cell: Cell) -> Made {
+    let (op, layer, n) = (attrs.op(), recurrence(attrs, cell)?, attrs.count("num_weights")?);
+    owning_many(attrs, 3, move |operands, cx| {
+        let parts =
+            operands.split_first().and_then(|(from_x, rest)| Some((from_x, rest.split_at_checked(n)?)));
+        let Some((from_x, (r, rest))) = parts else {
+            return invalid(op, format!("{} operands for {n} packed weights", operands.len()));
+        };
+        let (hidden_bias, lengths, h, c_and_p) = match (cell, rest) {
+            (Cell::Lstm { .. }, [lengths, h, c, p]) => (None, lengths, h, Some([c, p])),
+            (Cell::Gru { .. }, [bias, lengths, h]) => (Some(bias), lengths, h, None),
+            (Cell::Rnn, [lengths, h]) => (None, lengths, h, None),
+            _ => return invalid(op, format!("{} operands behind the packed weights", rest.len())),
+        };
+        layer.run_packed(&PackedOperands { from_x, r, hidden_bias, lengths, h, c_and_p }, cx)
     })
 }
 

@@ -127,6 +127,24 @@ pub(in crate::tf::op) fn recurrent(cx: &Node<'_>) -> Shapes {
     Ok(shapes)
 }
 
+/// [`recurrent`] with packed weights: operand 0 has the gates of all directions, and the operands behind the
+/// weights have the places of the signature.
+pub(in crate::tf::op) fn packed_recurrent(cx: &Node<'_>) -> Shapes {
+    let directions = Some(cx.attrs.word("direction", &DIRECTIONS)?.len());
+    let n_weights = cx.attrs.count("num_weights")?;
+    let operand = |name: &str| {
+        let place = cx.attrs.signature().inputs.iter().position(|arg| arg.name == name);
+        place.unwrap_or_default().saturating_sub(1).saturating_add(n_weights)
+    };
+    let ([steps, batch, _], [count]) = (cx.dims::<3>(0)?, cx.dims::<1>(operand("sequence_lens"))?);
+    let [m, b, hidden] = cx.dims::<3>(operand("initial_h"))?;
+    let (batch, n) = (cx.same(cx.same(batch, count)?, b)?, cx.same(directions, m)?);
+    let last = PartialShape::new(vec![n, batch, hidden]);
+    let mut shapes = vec![PartialShape::new(vec![steps, n, batch, hidden])];
+    shapes.resize(cx.n_results, last);
+    Ok(shapes)
+}
+
 pub(in crate::tf::op) fn unique_sorted(cx: &Node<'_>) -> Shapes {
     let vector = |n: Dim| PartialShape::new(vec![n]);
     let values = match (axis(&cx.attrs)?, cx.shape(0)?.as_slice()) {

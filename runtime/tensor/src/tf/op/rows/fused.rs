@@ -3,7 +3,7 @@
 
 use super::super::cost;
 use super::super::eval;
-use super::super::infer::{layers, rules};
+use super::super::infer::{layers, onnx, rules};
 use super::super::row::{Activates, Cost, Gradient, ProductForm, ProductOps, composed, function};
 use super::operators::operators;
 
@@ -92,6 +92,28 @@ operators! { 6:
             layers::packed_depthwise_conv2d_native,
             Cost::By(cost::packed_depthwise),
         ).differentiated(Gradient::Missing).product(ProductOps::DEPTHWISE, ProductForm::Packed);
+    /// `_Gru` of the input's part of the gates, with packed weights of the state.
+    _PackedGru
+        "from_x:float r:num_weights*uint8 hidden_bias:float sequence_lens:int32 initial_h:float \
+         -> y:float y_h:float; \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0 linear_before_reset:int=0 num_weights:int"
+        => function(
+            eval::onnx::packed_gru,
+            onnx::packed_recurrent,
+            Cost::By(cost::packed_recurrent),
+        ).differentiated(Gradient::Missing);
+    /// `_Lstm` of the input's part of the gates, with packed weights of the state.
+    _PackedLstm
+        "from_x:float r:num_weights*uint8 sequence_lens:int32 initial_h:float initial_c:float p:float \
+         -> y:float y_h:float y_c:float; \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0 input_forget:bool=false num_weights:int"
+        => function(
+            eval::onnx::packed_lstm,
+            onnx::packed_recurrent,
+            Cost::By(cost::packed_recurrent),
+        ).differentiated(Gradient::Missing);
     /// A product with packed weights, and the operators that follow it.
     _PackedMatMul
         "a:float weights:uint8 args:num_args*float -> product:float; contracted:int=1 \
@@ -102,4 +124,14 @@ operators! { 6:
             layers::packed_matmul,
             Cost::By(cost::packed_matmul),
         ).differentiated(Gradient::Missing).product(ProductOps::MATMUL, ProductForm::Packed);
+    /// `_Rnn` of the input's part of the gates, with packed weights of the state.
+    _PackedRnn
+        "from_x:float r:num_weights*uint8 sequence_lens:int32 initial_h:float -> y:float y_h:float; \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0 num_weights:int"
+        => function(
+            eval::onnx::packed_rnn,
+            onnx::packed_recurrent,
+            Cost::By(cost::packed_recurrent),
+        ).differentiated(Gradient::Missing);
 }
