@@ -95,3 +95,18 @@ func.func @convolution(%x: tensor<1x24x24x32xf32>) -> (tensor<1x24x24x32xf32>, t
   %1 = "tf.Conv2D"(%x, %c) {strides = [1, 1, 1, 1], padding = "SAME", _no_winograd} : (tensor<1x24x24x32xf32>, tensor<3x3x32x32xf32>) -> tensor<1x24x24x32xf32>
   tfrt.return %0, %1 : tensor<1x24x24x32xf32>, tensor<1x24x24x32xf32>
 }
+
+// What may fail would make an error of a result that does not depend on it, so there is one result.
+// CHECK-LABEL: func.func @errors
+func.func @errors(%x: tensor<64xf32>, %i: tensor<64xi32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  // CHECK: %[[A:.*]] = "tf.Neg"(%arg0)
+  // CHECK: %[[G:.*]] = "tf.GatherV2"
+  // CHECK: %[[B:.*]] = "tf._FusedElementwise"(%[[A]], %[[G]]) <{{.*}}ops = ["AddV2", "Tanh"], results = [1]
+  // CHECK: return %[[A]], %[[B]]
+  %0 = "tf.Neg"(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = "tf.GatherV2"(%x, %i, %axis) : (tensor<64xf32>, tensor<64xi32>, tensor<i32>) -> tensor<64xf32>
+  %2 = "tf.AddV2"(%0, %1) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %3 = "tf.Tanh"(%2) : (tensor<64xf32>) -> tensor<64xf32>
+  tfrt.return %0, %3 : tensor<64xf32>, tensor<64xf32>
+}

@@ -217,13 +217,14 @@ fn the_model_in_the_small_program_is_current() {
         std::fs::read(&model).expect("the model") == bef,
         "run UPDATE=1 cargo test -p befrost-tools --test embedding"
     );
-    // The comment in the program lists exactly the features of the model's kernels.
+    // The comments in the programs list exactly the features of the model's kernels.
     let bytes = bef_format::AlignedBytes::copy_of(&bef);
     let image = bef_format::validate(&bytes).expect("it is valid");
     let features: std::collections::BTreeSet<&str> =
         image.kernel_names().filter_map(befrost_kernels::feature).collect();
     let features: Vec<&str> = features.into_iter().collect();
-    let program =
-        std::fs::read_to_string(format!("{root}/runtime/befrost/examples/tiny.rs")).expect("the program");
-    assert!(program.contains(&format!("--features {}`", features.join(","))), "{features:?}");
+    for (program, end) in [("runtime/befrost/examples/tiny.rs", '`'), ("runtime/c/examples/tiny.c", '\n')] {
+        let text = std::fs::read_to_string(format!("{root}/{program}")).expect("the program");
+        assert!(text.contains(&format!("--features {}{end}", features.join(","))), "{program}: {features:?}");
+    }
 }

@@ -21,6 +21,7 @@
 //! The sizes of a value are computed on request, together with those that they depend on, and remembered in
 //! the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results. A pass
 //! that requests sizes begins with [`forget`].
+//!
 //! Not here: shapes in types, which `tf-shape-inference` finds; and relations other than equality.
 
 use std::cell::{Cell, RefCell};

@@ -10,6 +10,9 @@
 //! or come after the end: then it is one more result. Nothing is computed twice. Splat constants become part
 //! of the fused program.
 //!
+//! An error of an operand is one of all results, and so is its deadness. So a group has one result where
+//! values may be dead, or where an operand that a result does not depend on may be an error.
+//!
 //! Values are f32 and i32. Booleans exist within a group only, and casts of them to i32 are no steps.
 
 use befrost_tensor::DType;
@@ -22,6 +25,7 @@ use crate::build::query::{dims, dtype, has_no_edges, shape, splat};
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::rewrite::{is_in_dataflow, is_total};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-fuse-elementwise",
@@ -36,8 +40,8 @@ pub(crate) const PASS: Pass = Pass {
 const MOST_STEPS: usize = 512;
 /// Limit on its operands, and on its results.
 const MOST_VALUES: usize = 32;
-/// A member is at most this many ops before the end of its group.
-const WINDOW: usize = 2 * MOST_STEPS;
+/// Between two members are at most this many other ops.
+const WINDOW: usize = 128;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
@@ -100,10 +104,17 @@ struct Group {
 impl Group {
     /// The largest group that ends in an op.
     fn ending_in(m: &Module, last: OpId) -> Group {
+        let is_in_dataflow = m.ancestors(last).chain([last]).any(|op| is_in_dataflow(m, op));
+        let group = Group::with_results(m, last, if is_in_dataflow { 1 } else { MOST_VALUES });
+        if group.keeps_errors(m) { group } else { Group::with_results(m, last, 1) }
+    }
+
+    /// The largest group that ends in an op and has so many results.
+    fn with_results(m: &Module, last: OpId, most: usize) -> Group {
         let mut found = vec![last];
         let end = m.result(last, 0);
         if shape(m, end).is_some() && dtype(m, end) != Some(DType::I1) {
-            extend(m, &mut found);
+            extend(m, &mut found, most);
         }
         found.reverse();
         // Booleans do not come from outside. What remains behind the last op that reads such ones is a group.
@@ -113,6 +124,29 @@ impl Group {
             |&op: &OpId| m.operands(op).any(|value| dtype(m, value) == Some(DType::I1) && !is_inner(value));
         let from = found.iter().rposition(reads_outer).map_or(0, |i| i + 1);
         Group { last, members: found.split_off(from) }
+    }
+
+    /// True if no result becomes an error that would not be one of the separate ops: what it does not depend
+    /// on cannot fail.
+    fn keeps_errors(&self, m: &Module) -> bool {
+        let program = Steps::new(m, self);
+        if program.results.len() < 2 {
+            return true;
+        }
+        let place = |value| program.operands.iter().position(|&operand| operand == value);
+        // Operands beyond 64 count as read by nobody.
+        let bit = |value| place(value).and_then(|i| 1u64.checked_shl(i as u32)).unwrap_or(0);
+        let mut reads: FxHashMap<ValueId, u64> = FxHashMap::default();
+        for &op in &self.members {
+            let of = |value| reads.get(&value).copied().unwrap_or_else(|| bit(value));
+            let all = m.operands(op).map(of).fold(0, |all, read| all | read);
+            reads.insert(m.result(op, 0), all);
+        }
+        let results =
+            program.results.iter().map(|&(op, _)| reads.get(&m.result(op, 0)).copied().unwrap_or(0));
+        let by_all = results.fold(u64::MAX, |all, read| all & read);
+        let others = program.operands.iter().filter(|&&value| bit(value) & by_all == 0);
+        others.copied().all(|value| cannot_fail(m, value))
     }
 
     /// Replaces the group by one op; `None` if all operands are constants.
@@ -153,8 +187,24 @@ impl Group {
     }
 }
 
+/// True if a value is an argument, or follows from arguments by ops that cannot fail.
+fn cannot_fail(m: &Module, value: ValueId) -> bool {
+    let (mut todo, mut seen) = (vec![value], FxHashSet::default());
+    while let Some(value) = todo.pop() {
+        let Some(op) = m.defining_op(value) else { continue };
+        if !seen.insert(op) {
+            continue;
+        }
+        if seen.len() > WINDOW || !is_total(m, op) {
+            return false;
+        }
+        todo.extend(m.operands(op));
+    }
+    true
+}
+
 /// Adds the ops that join the group of the only op in `found`, from the last to the first.
-fn extend(m: &Module, found: &mut Vec<OpId>) {
+fn extend(m: &Module, found: &mut Vec<OpId>, most_results: usize) {
     let &[last] = &found[..] else { return };
     let (end, block) = (m.result(last, 0), m.parent_block(last));
     let (wanted, is_static) = (shape(m, end), dims(m, end).is_some());
@@ -169,9 +219,10 @@ fn extend(m: &Module, found: &mut Vec<OpId>) {
     let mut outer = shared.clone();
     let mut n_results = 1;
     let mut next = m.prev_op(last);
-    for _ in 0..WINDOW {
-        let Some(op) = next else { return };
+    let mut n_others = 0;
+    while let Some(op) = next.filter(|_| n_others <= WINDOW) {
         next = m.prev_op(op);
+        n_others += 1;
         let Some(part) = member(m, op) else { continue };
         let value = m.result(op, 0);
         if shape(m, value) != wanted || m.attr(op, names::DEVICE) != m.attr(last, names::DEVICE) {
@@ -186,7 +237,7 @@ fn extend(m: &Module, found: &mut Vec<OpId>) {
         if is_result {
             // Sizes that are not known may differ from the end's.
             let may_be = is_static && part != Member::Alias && dtype(m, value) != Some(DType::I1);
-            if !may_be || n_results == MOST_VALUES || !outside.all(is_after) {
+            if !may_be || n_results == most_results || !outside.all(is_after) {
                 continue;
             }
         }
@@ -200,6 +251,7 @@ fn extend(m: &Module, found: &mut Vec<OpId>) {
         shared.extend(read(op));
         members.insert(op);
         found.push(op);
+        n_others = 0;
         if found.len() == MOST_STEPS {
             return;
         }

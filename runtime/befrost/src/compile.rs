@@ -12,8 +12,10 @@ use befrost_compiler::graph::with_precision;
 use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
 use befrost_compiler::import::{Feed, INIT, ImportOptions, graphdef, onnx};
+use befrost_compiler::ir::{Module, TypeId, names};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
+use befrost_compiler::print::type_text;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
 use befrost_compiler::train;
 use befrost_compiler::verify::verify;
@@ -23,6 +25,7 @@ use befrost_tensor::narrow::Precision;
 
 use crate::cache;
 use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
+use crate::port::Port;
 use crate::training::Training;
 
 /// The program to compile.
@@ -176,17 +179,61 @@ pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<C
         let why = format!("optimization level {} packs no weights", options.level);
         return Err(CompileError(format!("no precision of {}: {why}", precision.name())));
     }
-    match source {
-        Source::Text(text) => from_text("<text>", &text, options),
-        Source::GraphDef(bytes) => {
-            let len = bytes.len();
-            from_graphdef("<graph>", Cursor::new(bytes), len, options)
-        }
-        Source::File(path) => from_file(&path, options),
+    let Imported { module, init, text } = imported(source, &import_options(options))?;
+    let bef = to_bef(module, options).map_err(|found| refused(&found, &text))?;
+    Ok(Compiled { bef, init, is_from_cache: false })
+}
+
+/// All tensors of a model: the placeholders first, then the results of nodes in the order of the graph.
+pub(crate) fn tensors(source: Source, options: &CompileOptions) -> Result<Vec<Port>, CompileError> {
+    let import = ImportOptions { everything: true, ..import_options(options) };
+    let Imported { module, text, .. } = imported(source, &import)?;
+    let inferred = verify(module).and_then(|module| {
+        let mut passes = PassManager::parse("tf-shape-inference").map_err(|error| vec![*error])?;
+        Ok(passes.run(module)?.0)
+    });
+    let module = inferred.map_err(|found| refused(&found, &text))?;
+    let m = &*module;
+    let Some(function) = m.functions().into_iter().next() else { return Ok(Vec::new()) };
+    let Some((inputs, results)) = m.signature(function) else { return Ok(Vec::new()) };
+    let ports = |types: &[TypeId], list| -> Vec<Port> {
+        let of =
+            |(i, &ty)| Port::new(m.port_name(function, list, i).unwrap_or_default(), type_text(&m.cx, ty));
+        types.iter().enumerate().map(of).collect()
+    };
+    Ok([ports(inputs, names::ARG_ATTRS), ports(results, names::RES_ATTRS)].concat())
+}
+
+/// A module that was not compiled yet.
+struct Imported {
+    module: Module,
+    /// The function that gives variables and tables their values.
+    init: Option<String>,
+    /// The text for the places of errors.
+    text: diag::Source,
+}
+
+impl Imported {
+    /// A model of this name.
+    fn model(name: &str, made: Result<ImportedModel, Vec<Diagnostic>>) -> Result<Imported, CompileError> {
+        let text = diag::Source::new(name, "");
+        let ImportedModel { module, init } = made.map_err(|found| refused(&found, &text))?;
+        Ok(Imported { module, init, text })
     }
 }
 
-fn from_file(path: &Path, options: &CompileOptions) -> Result<Compiled, CompileError> {
+fn imported(source: Source, import: &ImportOptions) -> Result<Imported, CompileError> {
+    match source {
+        Source::Text(text) => from_text("<text>", &text),
+        Source::GraphDef(bytes) => {
+            let len = bytes.len();
+            from_graphdef("<graph>", Cursor::new(bytes), len, import)
+        }
+        Source::File(path) => from_file(&path, import),
+    }
+}
+
+fn from_file(path: &Path, import: &ImportOptions) -> Result<Imported, CompileError> {
     let name = path.display().to_string();
     let unread = |error: std::io::Error| CompileError(format!("cannot read '{name}': {error}"));
     let read = || std::fs::read(path).map(Bytes::from).map_err(unread);
@@ -194,19 +241,17 @@ fn from_file(path: &Path, options: &CompileOptions) -> Result<Compiled, CompileE
     let folder = ModelFolder::new(root, |path: &Path| {
         std::fs::read(path).map(Bytes::from).map_err(|error| error.to_string())
     });
-    let import = import_options(options);
     let extension = path.extension().and_then(|extension| extension.to_str());
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let is_text = extension == Some("pbtxt");
     let tensorflow = |kind, files: &dyn ModelFiles, variables: &str| {
         let bytes = read()?;
         let model = TensorFlowModel::decode(kind, bytes, is_text, variables);
-        let imported = model.and_then(|model| model.import(&import, files));
-        finished(imported, &name, options)
+        Imported::model(&name, model.and_then(|model| model.import(import, files)))
     };
     if path.is_dir() {
         return match saved_model(path) {
-            Some(file) => from_file(&file, options),
+            Some(file) => from_file(&file, import),
             None => Err(CompileError(format!("'{name}' is a folder without a SavedModel"))),
         };
     }
@@ -217,15 +262,15 @@ fn from_file(path: &Path, options: &CompileOptions) -> Result<Compiled, CompileE
         Some("meta") => tensorflow(TensorFlowKind::MetaGraph, &folder, &stem.unwrap_or_default()),
         Some("pbtxt") => tensorflow(TensorFlowKind::GraphDef, &NoFiles, ""),
         Some("onnx") => {
-            let imported = onnx(read()?, &import, &folder).map(|module| ImportedModel { module, init: None });
-            finished(imported, &name, options)
+            let imported = onnx(read()?, import, &folder).map(|module| ImportedModel { module, init: None });
+            Imported::model(&name, imported)
         }
         Some("pb") => {
             let file = File::open(path).map_err(unread)?;
             let len = file.metadata().map_err(unread)?.len();
-            from_graphdef(&name, file, usize::try_from(len).unwrap_or(usize::MAX), options)
+            from_graphdef(&name, file, usize::try_from(len).unwrap_or(usize::MAX), import)
         }
-        Some("mlir") => from_text(&name, &std::fs::read_to_string(path).map_err(unread)?, options),
+        Some("mlir") => from_text(&name, &std::fs::read_to_string(path).map_err(unread)?),
         _ => Err(CompileError(format!(
             "'{name}' is neither MLIR text (.mlir), a TensorFlow graph (.pb, .pbtxt, .meta), an ONNX model \
              (.onnx), nor the folder of a SavedModel"
@@ -250,28 +295,13 @@ fn import_options(options: &CompileOptions) -> ImportOptions {
     }
 }
 
-/// Compiles an imported model.
-fn finished(
-    imported: Result<ImportedModel, Vec<Diagnostic>>,
-    name: &str,
-    options: &CompileOptions,
-) -> Result<Compiled, CompileError> {
-    let compiled = imported.and_then(|ImportedModel { module, init }| {
-        let bef = to_bef(module, options)?;
-        Ok(Compiled { bef, init, is_from_cache: false })
-    });
-    compiled.map_err(|found| refused(&found, &diag::Source::new(name, "")))
-}
-
-fn from_text(name: &str, text: &str, options: &CompileOptions) -> Result<Compiled, CompileError> {
+fn from_text(name: &str, text: &str) -> Result<Imported, CompileError> {
     let parsed = parse_source(diag::Source::new(name, text), &ParseOptions::default());
-    let source = parsed.source;
     match parsed.module {
         Some(module) if !has_errors(&parsed.diagnostics) => {
-            let bef = to_bef(module, options).map_err(|found| refused(&found, &source))?;
-            Ok(Compiled { bef, init: None, is_from_cache: false })
+            Ok(Imported { module, init: None, text: parsed.source })
         }
-        _ => Err(refused(&parsed.diagnostics, &source)),
+        _ => Err(refused(&parsed.diagnostics, &parsed.source)),
     }
 }
 
@@ -279,17 +309,14 @@ fn from_graphdef(
     name: &str,
     bytes: impl Read,
     len: usize,
-    options: &CompileOptions,
-) -> Result<Compiled, CompileError> {
-    let module = graphdef(bytes, len, &import_options(options));
-    let init = options.init.as_ref().map(|_| INIT.to_owned());
-    finished(module.map(|module| ImportedModel { module, init }), name, options)
+    import: &ImportOptions,
+) -> Result<Imported, CompileError> {
+    let module = graphdef(bytes, len, import);
+    let init = import.init.as_ref().map(|_| INIT.to_owned());
+    Imported::model(name, module.map(|module| ImportedModel { module, init }))
 }
 
-pub(crate) fn to_bef(
-    module: befrost_compiler::ir::Module,
-    options: &CompileOptions,
-) -> Result<Vec<u8>, Vec<Diagnostic>> {
+pub(crate) fn to_bef(module: Module, options: &CompileOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let mut module = verify(module)?;
     if let Some(training) = &options.training {
         module = train::build(module, &training.options()?)?;

@@ -29,7 +29,7 @@ use befrost_kernel_api::context::{Cancellation, Output, Resources};
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 
-use crate::compile::{CompileOptions, Source, compiled};
+use crate::compile::{CompileOptions, Source, compiled, tensors};
 use crate::datum::Datum;
 use crate::pending::Pending;
 use crate::port::Port;
@@ -377,6 +377,15 @@ impl Session {
     pub fn callable(&self, feeds: &[&str], fetches: &[&str]) -> Result<Callable, Error> {
         let executable = self.executable(feeds, fetches, &[])?;
         Ok(Callable { executable, session: self.shared.clone() })
+    }
+
+    /// The graph's tensors that can be fed or fetched: the placeholders first, then the outputs of nodes. Of a
+    /// graph with dataflow control flow, those that every run has. Nothing is compiled.
+    ///
+    /// # Errors
+    /// If the graph cannot be read, or has operators that are not supported.
+    pub fn tensors(&self) -> Result<Vec<Port>, Error> {
+        Ok(tensors(self.shared.source.clone(), &self.shared.options)?)
     }
 
     /// The variables.

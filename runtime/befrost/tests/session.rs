@@ -89,6 +89,20 @@ fn any_tensor_is_fed_and_fetched() {
 }
 
 #[test]
+fn the_tensors_of_a_graph_are_listed_with_their_types() {
+    let session = Session::open(data("digits/digits_mlp.pb")).expect("a session");
+    let tensors = session.tensors().expect("a list");
+    let find = |name: &str| tensors.iter().find(|port| port.name() == name);
+    let ty = |name: &str| find(name).map(befrost::Port::ty);
+    assert_eq!((ty("images"), ty("logits")), (Some("tensor<?x64xf32>"), Some("tensor<?x10xf32>")));
+    assert!(tensors.len() > 6, "{tensors:?}");
+    // With dataflow control flow, those that every run has.
+    let graph = data("partition/sgd_on_parameter_device/graph.pb");
+    assert!(Session::open(graph).expect("a session").tensors().is_ok_and(|all| !all.is_empty()));
+    assert_eq!(session.stats().compilations, 0);
+}
+
+#[test]
 fn each_set_of_names_is_compiled_once_whatever_threads_ask() {
     let session = Session::open(data("digits/digits_mlp.pb")).expect("a session");
     let images = HostTensor::from_vec([1, 64], (0..64).map(|i| i as f32 / 64.0).collect()).expect("a tensor");

@@ -16,6 +16,7 @@ static int freed;
 static void free_data(void *argument) { freed += *(int *)argument; }
 
 int main(int argc, char **argv) {
+  bf_program *program;
   const int64_t dims[2] = {1, 64}, negative[2] = {1, -64}, huge[2] = {INT64_MAX, 4};
   static float pixels[64];
   bf_session_options small = {4, 2, NULL, NULL}, level = {sizeof level, 7, NULL, NULL};
@@ -52,6 +53,12 @@ int main(int argc, char **argv) {
   refused(bf_variables_get(session, "v", &result), BF_NOT_FOUND, "an unknown variable");
   refused(bf_session_callable(other, feeds, 1, fetches, 1, NULL), BF_INVALID_ARGUMENT, "no place");
   if (result) return 6;
+  refused(bf_program_load(NULL, "no program", 10, &program), BF_INVALID_ARGUMENT, "no BEF file");
+  refused(bf_program_load(NULL, NULL, 10, &program), BF_INVALID_ARGUMENT, "no bytes");
+  if (program) return 7;
+  refused(bf_program_run(NULL, "main", &tensor, 1, &result, 1), BF_INVALID_ARGUMENT, "no program");
+  refused(bf_program_run((bf_program *)session, "main", &tensor, 1, &result, 1), BF_INVALID_ARGUMENT,
+          "a session for a program");
   bf_tensor_retain(tensor);
   bf_tensor_release(tensor);
   bf_tensor_release(tensor);

@@ -38,6 +38,7 @@ typedef struct bf_runtime bf_runtime;
 typedef struct bf_run bf_run;
 typedef struct bf_op bf_op;
 typedef struct bf_model bf_model;
+typedef struct bf_program bf_program;
 
 /* Options of a runtime. */
 typedef struct bf_runtime_options {
@@ -113,6 +114,16 @@ bf_error *bf_model_run(bf_model *model, bf_tensor *const *inputs, size_t n_input
                        size_t n_outputs);
 void bf_model_retain(bf_model *model);
 void bf_model_release(bf_model *model);
+
+/* A BEF file in memory, which is copied: what a small program has inside. Without a runtime it is executed on the
+ * caller's thread. A library that was built without a compiler has programs, tensors and operators, not models,
+ * sessions and runs. */
+bf_error *bf_program_load(bf_runtime *runtime, const void *bef, size_t n_bytes, bf_program **out);
+/* Runs a function, such as "main", on its arguments in their order. */
+bf_error *bf_program_run(bf_program *program, const char *function, bf_tensor *const *arguments,
+                         size_t n_arguments, bf_tensor **out, size_t n_results);
+void bf_program_retain(bf_program *program);
+void bf_program_release(bf_program *program);
 
 /* A graph with its variables: .pb, .pbtxt, .meta, .onnx. Without a runtime it has one of its own. */
 bf_error *bf_session_open(bf_runtime *runtime, const char *path, const bf_session_options *options,

@@ -4,7 +4,9 @@ use std::ffi::CString;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle};
-use befrost::{Callable, Datum, Error, HostTensor, Model, Run, Runtime, Session};
+#[cfg(feature = "compile")]
+use befrost::{Callable, Model, Run, Session};
+use befrost::{Datum, Error, HostTensor, Program, Runtime};
 
 /// A value behind an opaque pointer. The tag comes first, at the same place in all kinds.
 #[repr(C)]
@@ -120,10 +122,14 @@ macro_rules! kinds {
 kinds! {
     ErrorText = "bf_error" b"bferror1";
     TensorValue = "bf_tensor" b"bftensor";
+    Runtime = "bf_runtime" b"bfruntim";
+    Program = "bf_program" b"bfprogra";
+    EagerOp = "bf_op" b"bfoperat";
+}
+#[cfg(feature = "compile")]
+kinds! {
     Session = "bf_session" b"bfsessio";
     Callable = "bf_callable" b"bfcallab";
-    Runtime = "bf_runtime" b"bfruntim";
     Model = "bf_model" b"bf_model";
     Run = "bf_run" b"bfrunrun";
-    EagerOp = "bf_op" b"bfoperat";
 }

@@ -95,12 +95,17 @@ fn has_sanitizer(folder: &Path) -> bool {
 /// Compiles and runs a program, without and with AddressSanitizer; returns its output. `None` if there is no
 /// compiler.
 fn run(source: &str, arguments: &[&Path]) -> Option<String> {
+    run_with(source, "-DNDEBUG", arguments)
+}
+
+/// [`run`] of a program that is compiled with one more flag.
+fn run_with(source: &str, flag: &str, arguments: &[&Path]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["libbefrost.so", "libbefrost.so.1"] {
         std::fs::copy(library(), folder.path().join(name)).expect("the library");
     }
     let mut printed = Vec::new();
-    let sanitized: &[&[&str]] = &[&[], &["-fsanitize=address", "-g"]];
+    let sanitized: &[&[&str]] = &[&[flag], &[flag, "-fsanitize=address", "-g"]];
     for flags in &sanitized[..1 + usize::from(has_sanitizer(folder.path()))] {
         let program = compile(&here(source), flags, folder.path())?;
         let mut command = Command::new(&program);
@@ -157,6 +162,16 @@ fn models_are_run_on_their_inputs() {
     if let Some(printed) = run("examples/model.c", &[&here("../../testdata/digits/digits_mlp.pb"), &images]) {
         let logits: Vec<f32> = printed.lines().map(|line| line.parse().expect("a number")).collect();
         assert!(logits.len() == 10 && logits.iter().any(|logit| *logit > 0.0), "{printed}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_has_its_model_inside() {
+    let model = here("../befrost/examples/digits_mlp.bef");
+    let flag = format!("-DMODEL=\"{}\"", model.display());
+    if let Some(printed) = run_with("examples/tiny.c", &flag, &[]) {
+        assert_eq!(printed, "It is a 7.\n");
     }
 }
 

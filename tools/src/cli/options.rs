@@ -201,6 +201,7 @@ impl ModelArgs {
         ImportOptions {
             feeds: feed,
             fetches: fetch,
+            everything: false,
             targets: target,
             init,
             shares_resources: false,

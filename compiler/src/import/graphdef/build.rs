@@ -107,6 +107,15 @@ impl<'g> Importer<'g> {
             let outputs = block.made.get(&node).map_or(0, |made| made.outputs.len());
             let name = entry.fetches.as_ref().and_then(|fetches| fetches.get(i));
             let name = name.map_or(body.nodes[node].name.as_str(), |(_, name)| name);
+            if entry.everything {
+                for port in 0..outputs {
+                    let found = block.get(Reference::Output(node, port));
+                    let found = found.map_err(|why| errors::no_such_tensor("fetch", name, &why))?;
+                    results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
+                    result_names.push(if port == 0 { name.to_owned() } else { format!("{name}:{port}") });
+                }
+                continue;
+            }
             if outputs == 0 && port == 0 && !body.feeds.contains_key(&(node, 0)) {
                 // The node has effects only, and they are translated.
                 continue;
@@ -114,9 +123,8 @@ impl<'g> Importer<'g> {
             let found = block.get(Reference::Output(node, port));
             let found = found.map_err(|why| errors::no_such_tensor("fetch", name, &why))?;
             results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
-            result_names.push(name);
+            result_names.push(name.to_owned());
         }
-        let result_names: Vec<String> = result_names.into_iter().map(str::to_owned).collect();
         self.close(op, &block, results, result_names, &gradients)
     }
 
@@ -702,7 +710,7 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
     if let Some(fetches) = &entry.fetches {
         return fetches.iter().map(|(name, _)| body.tensor("fetch", name)).collect();
     }
-    let ends = ends(body)?;
+    let ends = if entry.everything { everything(body)? } else { ends(body)? };
     if ends.is_empty() {
         return Err(errors::no_such_tensor(
             "fetch",
@@ -711,6 +719,18 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
         ));
     }
     Ok(ends)
+}
+
+/// The first outputs of all nodes but placeholders; in a graph with dataflow control flow, of those that every
+/// run has.
+fn everything(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
+    let all: Vec<usize> =
+        (0..body.nodes.len()).filter(|&node| !is_placeholder(&body.nodes[node].op)).collect();
+    let is_certain = match body.nodes.iter().any(|node| Primitive::of_node(&node.op).is_some()) {
+        true => certain(body, &all)?,
+        false => vec![true; body.nodes.len()],
+    };
+    Ok(all.into_iter().filter(|&node| is_certain[node]).map(|node| (node, 0)).collect())
 }
 
 /// The first outputs of the nodes whose outputs no node reads. In a graph with dataflow control flow, only

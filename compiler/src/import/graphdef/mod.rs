@@ -106,6 +106,8 @@ pub(super) struct EntryPoint {
     pub(super) takes_placeholders: bool,
     /// The results, and their names; `None`: all unconsumed outputs.
     pub(super) fetches: Option<Vec<(String, String)>>,
+    /// True if all outputs of nodes are results.
+    pub(super) everything: bool,
     /// Nodes for whose effects it is called, one after the other, before the results.
     pub(super) targets: Vec<String>,
     /// True if the results come before the effects.
@@ -125,6 +127,7 @@ impl EntryPoint {
             feeds: feeds.collect(),
             takes_placeholders: options.feeds.is_empty(),
             fetches: Some(fetches).filter(|_| !options.fetches.is_empty() || !options.targets.is_empty()),
+            everything: options.everything,
             targets: options.targets.clone(),
             results_first: !options.targets.is_empty(),
             gradients: options.gradients.clone(),

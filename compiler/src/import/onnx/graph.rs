@@ -171,6 +171,10 @@ impl<'g> OnnxImporter<'g> {
             return Ok(self.emitter.m);
         }
         let fetches: Vec<&'g str> = match &options.fetches[..] {
+            [] if options.everything => {
+                let made = graph.node.iter().flat_map(|node| &node.output);
+                made.map(String::as_str).filter(|name| !name.is_empty()).collect()
+            }
             [] => graph.output.iter().map(|output| output.name.as_str()).collect(),
             fetches => fetches.iter().map(|name| known.name("fetch", name)).collect::<Result<_, _>>()?,
         };

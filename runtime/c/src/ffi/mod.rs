@@ -10,9 +10,13 @@
 #![allow(non_camel_case_types, reason = "the header's names")]
 
 mod eager;
+#[cfg(feature = "compile")]
 mod model;
+mod program;
+#[cfg(feature = "compile")]
 mod run;
 mod runtime;
+#[cfg(feature = "compile")]
 mod session;
 mod tensor;
 
@@ -20,7 +24,9 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use befrost::{Callable, Datum, Error, ErrorCode, Model, Run, Runtime, Session};
+#[cfg(feature = "compile")]
+use befrost::{Callable, Model, Run, Session};
+use befrost::{Datum, Error, ErrorCode, Program, Runtime};
 
 use crate::handle::{EagerOp, ErrorText, Handle, Kind, TensorValue};
 
@@ -30,13 +36,19 @@ pub(crate) type bf_error = Handle<ErrorText>;
 pub(crate) type bf_tensor = Handle<TensorValue>;
 /// A queue, an allocator and kernels.
 pub(crate) type bf_runtime = Handle<Runtime>;
+/// A BEF file in memory.
+pub(crate) type bf_program = Handle<Program>;
 /// A file's function.
+#[cfg(feature = "compile")]
 pub(crate) type bf_model = Handle<Model>;
 /// A graph with its variables.
+#[cfg(feature = "compile")]
 pub(crate) type bf_session = Handle<Session>;
 /// A fixed set of names to feed and to fetch.
+#[cfg(feature = "compile")]
 pub(crate) type bf_callable = Handle<Callable>;
 /// A run that goes on.
+#[cfg(feature = "compile")]
 pub(crate) type bf_run = Handle<Run>;
 /// An operator with attributes.
 pub(crate) type bf_op = Handle<EagerOp>;

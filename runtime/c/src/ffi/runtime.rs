@@ -2,7 +2,9 @@
 
 use std::ffi::c_char;
 
-use befrost::{Error, Runtime};
+#[cfg(not(feature = "libraries"))]
+use befrost::ErrorCode;
+use befrost::{Error, Runtime, RuntimeBuilder};
 
 use super::{Out, bf_error, bf_runtime, give, guard, names, optional, options, release, retain, value_of};
 
@@ -39,13 +41,25 @@ pub(crate) extern "C" fn bf_runtime_create(
                 builder = builder.max_memory(given.max_memory);
             }
             for path in names("a kernel library", given.libraries, given.n_libraries)? {
-                // SAFETY: by the contract the caller trusts the code of the library.
-                builder = unsafe { builder.library(path) }?;
+                builder = with_library(builder, path)?;
             }
         }
         out.set(give(builder.build()?));
         Ok(())
     })
+}
+
+/// With the kernels of a library.
+#[cfg(feature = "libraries")]
+fn with_library(builder: RuntimeBuilder, path: &str) -> Result<RuntimeBuilder, Error> {
+    // SAFETY: by the contract the caller trusts the code of the library.
+    Ok(unsafe { builder.library(path) }?)
+}
+
+#[cfg(not(feature = "libraries"))]
+fn with_library(_: RuntimeBuilder, path: &str) -> Result<RuntimeBuilder, Error> {
+    let message = format!("this build of befrost has no kernel libraries: {path}");
+    Err(Error::new(ErrorCode::Unimplemented, message, Vec::new()))
 }
 
 /// Another reference to a runtime.
