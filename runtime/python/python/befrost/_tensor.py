@@ -244,7 +244,8 @@ def _tolist(self: Tensor) -> Any:
 
 def _round(self: Tensor, digits: Any = None) -> Any:
     """`round(t)`: an int, with digits a tensor."""
-    return _wrapped(round(self.numpy()[()], digits))
+    number: Any = self.numpy()[()]
+    return _wrapped(round(number, digits))
 
 
 def _format(self: Tensor, format_spec: str) -> str:
