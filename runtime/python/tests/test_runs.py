@@ -1,6 +1,7 @@
 """What happens around runs: Ctrl-C, time limits, forks, printing, threads, asyncio, traces, variables."""
 
 import asyncio
+import copy
 import io
 import json
 import os
@@ -141,6 +142,12 @@ over.set()
     command = [sys.executable, "-W", "ignore", str(tmp_path / "forks.py")]
     made = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert made.returncode == 0, made.stderr
+
+
+def test_functions_travel_by_name():
+    assert pickle.loads(pickle.dumps(endless)) is endless and copy.copy(endless) is endless
+    with pytest.raises(Exception, match="lambda"):
+        pickle.dumps(bf.function(lambda x: x))
 
 
 def test_asyncio(images):
