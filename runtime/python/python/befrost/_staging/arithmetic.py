@@ -396,7 +396,8 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
             if not isinstance(a, Weak) and not isinstance(b, Weak):
                 return _static(python, a, b, sign)
             return _weak_binary(emit, kind, ufunc, a, b, ka, kb, sign)
-        if kind is ast.Pow and kb == "float" and not isinstance(b, Weak) and b == 0.5 and a.ndim > 0 and a.dtype.kind in "fc":
+        is_half = kind is ast.Pow and kb == "float" and not isinstance(b, Weak) and b == 0.5
+        if is_half and a.ndim > 0 and a.dtype.kind in "fc":
             ufunc, b = np.sqrt, None  # as in NumPy: the power of minus infinity is NaN
         return run_ufunc(emit, ufunc, [a] if b is None else [a, b])
     if isinstance(a, ListObject) or isinstance(b, ListObject):
