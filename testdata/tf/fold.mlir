@@ -49,6 +49,19 @@ func.func @neutral(%x: tensor<3xf32>, %y: tensor<1xf32>) -> (tensor<3xf32>, tens
   tfrt.return %a, %b : tensor<3xf32>, tensor<3xf32>
 }
 
+// A product with 0 is 0 for integers; infinities and NaN make NaN of it.
+// CHECK-LABEL: func.func @nothing
+func.func @nothing(%n: tensor<3xi32>, %x: tensor<3xf32>) -> (tensor<3xi32>, tensor<3xf32>) {
+  %i = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %f = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %a = "tf.Mul"(%n, %i) : (tensor<3xi32>, tensor<i32>) -> tensor<3xi32>
+  %b = "tf.Mul"(%f, %x) : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  // CHECK-DAG: %[[A:.*]] = "tf.Const"() {{.*}}dense<0> : tensor<3xi32>
+  // CHECK-DAG: %[[B:.*]] = "tf.Mul"(%{{.*}}, %arg1)
+  // CHECK: return %[[A]], %[[B]]
+  tfrt.return %a, %b : tensor<3xi32>, tensor<3xf32>
+}
+
 // An operator with a control edge stays where it is.
 // CHECK-LABEL: func.func @watched
 func.func @watched(%x: tensor<3xf32>, %c: !tfrt.chain) -> tensor<3xf32> {

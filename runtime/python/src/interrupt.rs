@@ -8,11 +8,12 @@
 //! A run of the main thread is registered until it ends. Its cancellation makes it return; then Python's
 //! handler runs and raises KeyboardInterrupt. Runs of other threads are not cancelled, as in Python.
 //!
-//! After a fork the child has neither thread nor pipe of its own: its first run makes them.
+//! After a fork the child has neither thread nor pipe of its own: its first run makes them. The thread that forks
+//! holds the lock of the runs meanwhile, so that the child does not inherit it from a thread that it does not have.
 
 #![allow(unsafe_code, reason = "a signal handler, and the pipe that it writes to")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -41,6 +42,8 @@ static PREVIOUS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static IS_MAIN: Cell<bool> = const { Cell::new(false) };
+    /// The lock of the runs, while this thread forks.
+    static HELD: RefCell<Option<MutexGuard<'static, Vec<Cancellation>>>> = const { RefCell::new(None) };
 }
 
 fn runs() -> MutexGuard<'static, Vec<Cancellation>> {
@@ -96,14 +99,26 @@ pub(crate) fn watch_interrupts() {
     IS_MAIN.set(true);
 }
 
+/// Takes the lock of the runs; called by a thread that is about to fork.
+#[pyfunction]
+pub(crate) fn before_fork() {
+    HELD.set(Some(runs()));
+}
+
+/// Releases the lock of the runs; called in the parent, also if there is no child.
+#[pyfunction]
+pub(crate) fn after_fork_in_parent() {
+    HELD.set(None);
+}
+
 /// Resets the state that a child does not inherit; called in the child, by its only thread.
 #[pyfunction]
-pub(crate) fn after_fork() {
+pub(crate) fn after_fork_in_child() {
     // Relaxed, here and below: the child has one thread.
     GENERATION.fetch_add(1, Ordering::Relaxed);
     IS_MAIN.set(true);
     PENDING.store(false, Ordering::Relaxed);
-    if let Ok(mut runs) = RUNS.try_lock() {
+    if let Some(mut runs) = HELD.take() {
         runs.clear();
     }
     #[cfg(target_os = "linux")]

@@ -52,7 +52,9 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tensor::from_dlpack, m)?)?;
     m.add_function(wrap_pyfunction!(eager::set_operators, m)?)?;
     m.add_function(wrap_pyfunction!(interrupt::watch_interrupts, m)?)?;
-    m.add_function(wrap_pyfunction!(interrupt::after_fork, m)?)?;
+    m.add_function(wrap_pyfunction!(interrupt::before_fork, m)?)?;
+    m.add_function(wrap_pyfunction!(interrupt::after_fork_in_parent, m)?)?;
+    m.add_function(wrap_pyfunction!(interrupt::after_fork_in_child, m)?)?;
     m.add_function(wrap_pyfunction!(call::push_timeout, m)?)?;
     m.add_function(wrap_pyfunction!(call::pop_timeout, m)?)?;
     m.add_function(wrap_pyfunction!(call::trace_begin, m)?)?;

@@ -1073,7 +1073,7 @@ def conjugates_and_triangles(m, x):
 
 @program((i64(5), i64(-5)), (i64(5), i64(7)), (i64(1), i64(1)))
 def list_extended_behind_a_return(n, k):
-    items = []
+    items: list[Any] = []
     if n > 3:
         if k > 0:
             if k > 5:
@@ -1115,7 +1115,7 @@ def lists_that_change_places(n, k):
     return a, b
 
 
-OPTIONS = {"axis": 0}
+OPTIONS: dict[str, Any] = {"axis": 0}
 WINDOW = np.s_[1:3]
 
 

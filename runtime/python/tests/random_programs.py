@@ -75,7 +75,7 @@ class Maker:
         test, other = self.condition(depth + 1), self.condition(depth + 1)
         return self.pick(
             f"(({x} << {count}) % 1009)", f"({x} >> {count})", f"(1 << (abs({x}) % 6))", f"({x} % 7) ** {count}",
-            f"(({test}) + ({other}))", f"(({test}) * 3)", f"(~{x} & 7)", f"(({x} ^ {y}) % 1009)", f"({x} | 1)",
+            f"(int({test}) + ({other}))", f"(int({test}) * 3)", f"(~{x} & 7)", f"(({x} ^ {y}) % 1009)", f"({x} | 1)",
             f"divmod({x}, 5)[1]", f"int({self.float(depth + 1)} * 3)", f"(bool({x}) + 1)", f"int(np.int32({x} % 100))",
             f"(-{x} if {x} < 0 else {x})", f"round({self.float(depth + 1)} * 2)", f"sum([{x}, {y}, 1])",
             f"max({x}, {y}, key=lambda v: (v * 7) % 11)")

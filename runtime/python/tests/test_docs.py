@@ -1,10 +1,11 @@
-"""The examples in docstrings and in the README."""
+"""The examples in docstrings and in the READMEs of the package and of the repository."""
 
 import doctest
 import importlib
 import pathlib
 import pkgutil
 import re
+from typing import Any
 
 import pytest
 
@@ -25,12 +26,21 @@ def test_there_are_examples():
     assert sum(len(t.examples) for name in MODULES for t in finder.find(importlib.import_module(name))) >= 10
 
 
-def test_readme(tmp_path, monkeypatch, capsys):
-    text = (pathlib.Path(__file__).resolve().parents[1] / "README.md").read_text()
+PACKAGE = pathlib.Path(__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize("folder", [PACKAGE, PACKAGE.parents[1]], ids=["package", "repository"])
+def test_readme(folder, tmp_path, monkeypatch, capsys):
+    text = (folder / "README.md").read_text()
     monkeypatch.chdir(tmp_path)
-    for i, block in enumerate(re.findall(r"```python\n(.*?)```", text, re.S)):
+    (tmp_path / "testdata").symlink_to(PACKAGE.parents[1] / "testdata")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.S)
+    assert len(blocks) >= 2
+    scope: dict[str, Any] = {}  # a block goes on where the one before it ended
+    for i, block in enumerate(blocks):
         file = tmp_path / f"block{i}.py"
         file.write_text(block)
-        exec(compile(block, str(file), "exec"), {"__name__": f"block{i}"})
+        scope["__name__"] = f"block{i}"
+        exec(compile(block, str(file), "exec"), scope)
         for value, comment in re.findall(r"^print\((.*)\)\s*# (.*)$", block, re.M):
             assert comment in capsys.readouterr().out, value

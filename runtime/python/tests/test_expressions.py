@@ -68,6 +68,25 @@ def functions(tmp_path, parameters, lines):
     return [getattr(module, f"f{i}") for i in range(len(lines))]
 
 
+def test_on_tensors(tmp_path):
+    """The same on Tensors, operator by operator."""
+    lines = expressions.ARRAYS.strip().split("\n")
+    wrong = []
+    for line, f in zip(lines, functions(tmp_path, "a, b", lines)):
+        for args in ARRAYS[1:3]:
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    want = f(*args)
+            except (TypeError, ValueError, IndexError):
+                continue
+            try:
+                compare(f(*map(bf.tensor, args)), want)
+            except Exception as error:
+                wrong.append(f"{line} {args}: {error!r}"[:300])
+    assert not wrong, "\n".join(wrong)
+
+
 @pytest.mark.parametrize("parameters,text,cases", [
     ("a, b", expressions.ARRAYS, ARRAYS), ("x, y", expressions.NUMBERS, NUMBERS)], ids=["arrays", "numbers"])
 def test_expressions(parameters, text, cases, tmp_path):

@@ -1,6 +1,7 @@
 """What happens around runs: Ctrl-C, time limits, forks, printing, threads, asyncio, traces, variables."""
 
 import asyncio
+import copy
 import io
 import json
 import os
@@ -108,6 +109,45 @@ def test_a_forked_child_runs_too(images):
             os._exit(code)
     assert os.waitpid(child, 0)[1] == 0
     assert (model(images)[0] == want).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_forks_while_interrupts_are_served(tmp_path):
+    # A signal wakes a thread, which takes the lock of the runs: no child may inherit it locked.
+    program = """
+import os, signal, threading, time
+import numpy as np, befrost as bf
+signal.signal(signal.SIGINT, lambda *given: None)
+done = bf.function(lambda n: n + 1)
+assert done(np.int64(1)) == 2
+over = threading.Event()
+def disturb():
+    while not over.is_set():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.0002)
+threading.Thread(target=disturb, daemon=True).start()
+for i in range(60):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        code = 1
+        try:
+            code = 0 if done(np.int64(i)) == i + 1 else 2
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0, i
+over.set()
+"""
+    (tmp_path / "forks.py").write_text(program)
+    command = [sys.executable, "-W", "ignore", str(tmp_path / "forks.py")]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert made.returncode == 0, made.stderr
+
+
+def test_functions_travel_by_name():
+    assert pickle.loads(pickle.dumps(endless)) is endless and copy.copy(endless) is endless
+    with pytest.raises(Exception, match="lambda"):
+        pickle.dumps(bf.function(lambda x: x))
 
 
 def test_asyncio(images):

@@ -138,7 +138,13 @@ def test_huge_static_numbers():
     def h(x):
         return x + (1 << 70)
 
-    for function in (f, g, h):
+    def repeated_tuple(x):
+        return (x,) * (1 << 40)
+
+    def repeated_text(x):
+        return x + len("a" * (1 << 40))
+
+    for function in (f, g, h, repeated_tuple, repeated_text):
         refused(function, np.int64(1))
 
 

@@ -77,7 +77,8 @@ fn if_same_shape(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
     same_shape(m, x, m.result(op, 0)).then_some(x)
 }
 
-/// Identity elements: `x + 0`, `x - 0`, `x * 1`, `x / 1` → `x`; also `x * 0` → `0`.
+/// Identity elements: `x + 0`, `x - 0`, `x * 1`, `x / 1` → `x`; also `x * 0` → `0` of integers, since an infinity
+/// times 0 is NaN.
 fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));
@@ -94,8 +95,7 @@ fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if commutes && splat(m, x) == Some(neutral) {
         return if_same_shape(m, op, y);
     }
-    if operator == Op::Mul && (splat(m, x) == Some(0.0) || splat(m, y) == Some(0.0)) {
-        // Infinities and NaN become 0 too, as in TensorFlow's optimizer.
+    if operator == Op::Mul && !is_float(m, x) && (splat(m, x) == Some(0.0) || splat(m, y) == Some(0.0)) {
         let (sizes, dtype) = (dims(m, m.result(op, 0))?.to_vec(), dtype(m, x)?);
         let zero = b.scalar(0.0, dtype).ok()?;
         if sizes.is_empty() {

@@ -33,7 +33,8 @@ from ._variable import Variable
 _native.watch_interrupts()
 trace_process()
 if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(after_in_child=_native.after_fork)
+    _os.register_at_fork(before=_native.before_fork, after_in_parent=_native.after_fork_in_parent,
+                         after_in_child=_native.after_fork_in_child)
 
 
 def __getattr__(name: str) -> Any:

@@ -105,6 +105,10 @@ class Function(_native.Dispatcher):
     def __repr__(self) -> str:
         return f"<befrost.function {self._function.__qualname__}>"
 
+    def __reduce__(self) -> str:
+        """By its name, as Python's functions: a process that loads it compiles its own."""
+        return self._function.__qualname__
+
     # ---- arguments ----
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:

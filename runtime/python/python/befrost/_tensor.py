@@ -232,6 +232,15 @@ def _iter(self: Tensor) -> Iterator[Tensor]:
     return (Tensor(part) for part in self.numpy())
 
 
+def _reversed(self: Tensor) -> Iterator[Tensor]:
+    return iter(self[::-1])
+
+
+def _contains(self: Tensor, value: Any) -> bool:
+    """`value in t`: whether any element is equal to it."""
+    return _plain(value) in self.numpy()
+
+
 def _item(self: Tensor, *index: Any) -> Any:
     """The only element, or the one at an index, as a number of Python's."""
     return self.numpy().item(*index)
@@ -244,7 +253,8 @@ def _tolist(self: Tensor) -> Any:
 
 def _round(self: Tensor, digits: Any = None) -> Any:
     """`round(t)`: an int, with digits a tensor."""
-    return _wrapped(round(self.numpy()[()], digits))
+    number: Any = self.numpy()[()]
+    return _wrapped(round(number, digits))
 
 
 def _format(self: Tensor, format_spec: str) -> str:
@@ -313,7 +323,8 @@ def _attach() -> None:
     """Adds the methods to the native class."""
     methods: dict[str, Any] = {
         "__array__": _array, "__array_ufunc__": _array_ufunc, "__array_function__": _array_function,
-        "__getitem__": _getitem, "__setitem__": _setitem, "__iter__": _iter, "item": _item, "tolist": _tolist,
+        "__getitem__": _getitem, "__reversed__": _reversed, "__contains__": _contains,
+        "__setitem__": _setitem, "__iter__": _iter, "item": _item, "tolist": _tolist,
         "__format__": _format, "__round__": _round, "__trunc__": lambda self: self.numpy()[()].__trunc__(),
         "__str__": _str, "__repr__": _repr, "_repr_html_": _repr_html, "__reduce__": _reduce,
         "__copy__": _copy, "__deepcopy__": _copy, "__getattr__": _getattr, "__array_priority__": 100, "__hash__": None,

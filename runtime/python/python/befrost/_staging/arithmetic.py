@@ -61,6 +61,7 @@ UNARY: dict[type, tuple[Any, Callable[[Any], Any]]] = {
 }
 _WEAK_TYPES = {"int": int, "float": float, "complex": complex}
 MAX_STATIC_BITS = 1 << 16
+MAX_STATIC_ITEMS = 1 << 20
 
 
 def is_numeric(value: Any) -> bool:
@@ -395,7 +396,8 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
             if not isinstance(a, Weak) and not isinstance(b, Weak):
                 return _static(python, a, b, sign)
             return _weak_binary(emit, kind, ufunc, a, b, ka, kb, sign)
-        if kind is ast.Pow and kb == "float" and not isinstance(b, Weak) and b == 0.5 and a.ndim > 0:
+        is_half = kind is ast.Pow and kb == "float" and not isinstance(b, Weak) and b == 0.5
+        if is_half and a.ndim > 0 and a.dtype.kind in "fc":
             ufunc, b = np.sqrt, None  # as in NumPy: the power of minus infinity is NaN
         return run_ufunc(emit, ufunc, [a] if b is None else [a, b])
     if isinstance(a, ListObject) or isinstance(b, ListObject):
@@ -406,11 +408,10 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
         return run_ufunc(emit, ufunc, [as_array(emit, a), as_array(emit, b)])
     if isinstance(a, tuple) and isinstance(b, tuple) and kind is ast.Add:
         return tuple(a) + tuple(b)
-    if isinstance(a, tuple) and isinstance(b, int) and kind is ast.Mult:
-        return tuple(a) * b
     if isinstance(a, DictObject) and isinstance(b, DictObject) and kind is ast.BitOr:
         return DictObject(state, {**a.items, **b.items})
-    if is_staged(a) or is_staged(b):
+    repeats = kind is ast.Mult and (isinstance(a, tuple) and isinstance(b, int) or isinstance(b, tuple) and isinstance(a, int))
+    if not repeats and (is_staged(a) or is_staged(b)):
         raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")
     return _static(python, a, b, sign)
 
@@ -420,6 +421,9 @@ def _static(python: Any, a: Any, b: Any, sign: str) -> Any:
         bits = a.bit_length() * b if sign == "**" else a.bit_length() + b
         if bits > MAX_STATIC_BITS:
             raise Refused(f"{describe(a)} {sign} {describe(b)} has more than {MAX_STATIC_BITS} bits")
+    for items, n in ((a, b), (b, a)):
+        if sign == "*" and isinstance(items, (tuple, str, bytes)) and isinstance(n, int) and len(items) * n > MAX_STATIC_ITEMS:
+            raise Refused(f"a {type(items).__name__} of {len(items) * n} items")
     try:
         return python(a, b)
     except Exception as error:
@@ -437,7 +441,7 @@ def _list_binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any, sign: st
     if kind is ast.Mult:
         items, n = (a, b) if isinstance(a, ListObject) else (b, a)
         if isinstance(n, int) and isinstance(items, ListObject) and isinstance(items.items, Fixed):
-            if len(items.items.items) * n > 1 << 20:
+            if len(items.items.items) * n > MAX_STATIC_ITEMS:
                 raise Refused(f"a list of {len(items.items.items) * n} items")
             return ListObject(state, items.items.items * n)
     raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")

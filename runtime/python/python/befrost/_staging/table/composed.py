@@ -220,7 +220,7 @@ def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     dtype = np.result_type(x, values)
     x, values = x.astype(dtype), values.astype(dtype)
     bound = tf.LowerBound if side == "left" else tf.UpperBound
-    made = np.reshape(bound(x[None, :], values.reshape(1, -1), out_type=np.int64), values.shape)
+    made: Any = np.reshape(bound(x[None, :], values.reshape(1, -1), out_type=np.int64), values.shape)
     if dtype.kind == "f":
         # NaN is behind all other numbers.
         n_numbers = np.sum(np.logical_not(np.isnan(x)))
