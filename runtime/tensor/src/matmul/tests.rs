@@ -100,6 +100,25 @@ fn several_blocks_of_everything() {
     check((45, STEPS - 8, BLOCKS * (BLOCK / STEPS) * PANEL + 1), 7, Function::Relu);
 }
 
+/// In an epilogue as alone, functions that clamp at 0 make 0 of -0.
+#[test]
+fn clamped_zeros_are_positive() {
+    let (m, k, n) = (5, 4, 37);
+    let (a, b) = (vec![0.0; m * k], vec![1.0; k * n]);
+    let packed = PackedMatrix::pack(k, n, &b).unwrap();
+    let scale = vec![-1.0; n];
+    for (isa, function) in
+        Isa::all().flat_map(|isa| [Function::Identity, Function::Relu, Function::Relu6].map(|f| (isa, f)))
+    {
+        let epilogue = Epilogue { scale: Some(&scale), function, ..Epilogue::default() };
+        let (mut out, mut alone) = (vec![f32::NAN; m * n], vec![-0.0; m * n]);
+        multiply(isa, m, &Matrix::new(&a, m, k), &packed, &epilogue, &mut out, &Serial).unwrap();
+        isa.map(function, &mut alone);
+        let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&out), bits(&alone), "{isa:?} {function:?}");
+    }
+}
+
 #[test]
 fn special_numbers_stay_in_their_rows_and_columns() {
     let (m, k, n) = (17, 20, 37);

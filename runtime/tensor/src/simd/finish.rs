@@ -146,6 +146,7 @@ fn each(mut x: [f32; LANES], f: impl Fn(usize, f32) -> f32) -> [f32; LANES] {
 
 #[inline(always)]
 fn within((low, high): (f32, f32), x: f32) -> f32 {
-    let x = if x < low { low } else { x };
+    // `<=`: a zero becomes the limit 0, whatever its sign.
+    let x = if x <= low { low } else { x };
     if x > high { high } else { x }
 }

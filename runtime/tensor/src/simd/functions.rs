@@ -18,7 +18,7 @@ pub enum Function {
     /// The identity.
     #[default]
     Identity,
-    /// `max(x, 0)`; NaN stays NaN. [`Isa::map`](super::Isa::map) turns -0 into 0, an epilogue keeps it.
+    /// `max(x, 0)`; NaN stays NaN, and -0 becomes 0.
     Relu,
     /// `min(max(x, 0), 6)`; NaN and -0 as in [`Function::Relu`].
     Relu6,
