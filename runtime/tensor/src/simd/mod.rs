@@ -15,7 +15,7 @@
 //!                       ├─ winograd  input and output transforms                        (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
-//!                       ├─ gather    sums and extremes                                  (reduce.rs)
+//!                       ├─ reduce    sums and extremes                                  (reduce.rs)
 //!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
@@ -78,7 +78,7 @@ pub(crate) use layout::{
 };
 pub use layout::{PANEL, Precision};
 pub(crate) use planes::{ACROSS, Block, Planes};
-pub(crate) use reduce::Gather;
+pub(crate) use reduce::Reduction;
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;
 pub use update::Update;
@@ -116,14 +116,36 @@ impl<'a> Panels<'a> {
     }
 }
 
+/// Joins the lanes of a vector, whose number is a power of two: those of the second half with those of the
+/// first, and so on.
+#[inline(always)]
+fn across<T: Copy, const N: usize>(mut lanes: [T; N], join: impl Fn(T, T) -> T) -> T {
+    let mut half = N / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = join(lanes[i], lanes[i + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
 /// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]
-pub(crate) fn ask_for<T>(x: Option<&T>) {
-    #[cfg(target_arch = "x86_64")]
+pub(crate) fn prefetch<T>(x: Option<&T>) {
     if let Some(x) = x {
+        prefetch_at(x);
+    }
+}
+
+/// Prefetches the cache line at an address, which need not be valid.
+#[inline(always)]
+fn prefetch_at<T>(x: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch is a hint; any address is allowed.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = x;
@@ -629,22 +651,24 @@ impl Isa {
     }
 
     /// Reduces a row to a number.
-    pub(crate) fn gather_row(self, gather: Gather, x: &[f32]) -> f64 {
+    pub(crate) fn reduce_row(self, reduction: Reduction, x: &[f32]) -> f64 {
         let acc = &mut 0.0;
         compiled!(
             self,
-            |gather: Gather, x: &[f32], acc: &mut f64| *acc = reduce::row(gather, x),
-            *acc = reduce::row(gather, x)
+            |reduction: Reduction, x: &[f32], acc: &mut f64| *acc = reduce::row(reduction, x),
+            *acc = reduce::row(reduction, x)
         );
         *acc
     }
 
     /// Reduces each column of a matrix with row stride `stride` into `acc`.
-    pub(crate) fn gather_rows(self, gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
+    pub(crate) fn reduce_rows(self, reduction: Reduction, x: &[f32], stride: usize, acc: &mut [f64]) {
         compiled!(
             self,
-            |gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]| reduce::rows(gather, x, stride, acc),
-            reduce::rows(gather, x, stride, acc)
+            |reduction: Reduction, x: &[f32], stride: usize, acc: &mut [f64]| reduce::rows(
+                reduction, x, stride, acc
+            ),
+            reduce::rows(reduction, x, stride, acc)
         );
     }
 
