@@ -206,7 +206,7 @@ fn keys_of_slices() {
 }
 
 #[test]
-fn what_lies_is_refused() {
+fn false_claims_are_refused() {
     let mut files = Files::default();
     files.add(b"a", 1, &[2], &[0; 8]);
     files.add(b"b", 1, &[2], &[0; 8]);

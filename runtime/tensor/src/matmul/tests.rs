@@ -52,7 +52,7 @@ fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
         };
     }
     let transposed: Vec<f32> = (0..k * n).map(|i| b[i % k * n + i / k]).collect();
-    let a_turned: Vec<f32> = (0..m * k).map(|i| a[i % m * k + i / m]).collect();
+    let a_transposed: Vec<f32> = (0..m * k).map(|i| a[i % m * k + i / m]).collect();
     let packed = PackedMatrix::pack(k, n, &b).unwrap();
     assert_eq!(packed.panels(), PackedMatrix::pack_transposed(k, n, &transposed).unwrap().panels());
     let viewed = PackedMatrix::from_panels(k, n, packed.panels()).unwrap();
@@ -65,7 +65,8 @@ fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
         let (mut rows, mut cols) = (two.clone(), two);
         multiply(isa, m, &Matrix::new(&a, m, k), &Matrix::new(&b, k, n), &epilogue, &mut rows, &Serial)
             .unwrap();
-        let (a, b) = (Matrix::new(&a_turned, k, m).transposed(), Matrix::new(&transposed, n, k).transposed());
+        let (a, b) =
+            (Matrix::new(&a_transposed, k, m).transposed(), Matrix::new(&transposed, n, k).transposed());
         multiply(isa, m, &a, &b, &epilogue, &mut cols, &Threads).unwrap();
         assert_eq!(rows, cols, "nor does the order of the elements in memory");
         if m > 1 {

@@ -70,7 +70,7 @@ pub(super) fn run<const FMA: bool>(
 
 /// [`run`] without a residual, where each row of `sums` is a column.
 #[inline(always)]
-pub(super) fn run_turned<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]]) -> bool {
+pub(super) fn run_transposed<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]]) -> bool {
     let limits = limits(epilogue.function);
     for i in 0..sums.len() {
         let scale = epilogue.scale.map(|scale| [scale[i]; ACROSS]);

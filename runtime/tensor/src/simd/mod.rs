@@ -4,7 +4,7 @@
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times one panel: limited by reading b
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
-//!                       ├─ turn      transposition, while a matrix is packed             (turn.rs)
+//!                       ├─ transpose transposition, while a matrix is packed             (transpose.rs)
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
 //!                       ├─ narrow    products of bytes or bf16, panel by panel   (halves.rs, matrix_unit.rs)
 //!                       ├─ to_bytes, ..  f32 from and to bytes and bf16                 (convert.rs)
@@ -57,7 +57,7 @@ mod taps;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod turn;
+mod transpose;
 mod update;
 mod vector;
 mod window;
@@ -272,12 +272,17 @@ impl Isa {
     ///
     /// # Panics
     /// If the part reaches outside of a slice.
-    pub(crate) fn turn(self, (lines, len): (usize, usize), from: (&[f32], usize), to: (&mut [f32], usize)) {
+    pub(crate) fn transpose(
+        self,
+        (lines, len): (usize, usize),
+        from: (&[f32], usize),
+        to: (&mut [f32], usize),
+    ) {
         dispatch!(
             self,
-            turn::portable((lines, len), from, to),
-            turn::avx2((lines, len), from, to),
-            turn::avx512((lines, len), from, to)
+            transpose::portable((lines, len), from, to),
+            transpose::avx2((lines, len), from, to),
+            transpose::avx512((lines, len), from, to)
         );
     }
 
@@ -537,9 +542,9 @@ impl Isa {
             compiled!(
                 self,
                 |epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]], done: &mut bool| {
-                    *done = finish::run_turned::<FUSED>(epilogue, sums);
+                    *done = finish::run_transposed::<FUSED>(epilogue, sums);
                 },
-                *done = finish::run_turned::<true>(epilogue, sums)
+                *done = finish::run_transposed::<true>(epilogue, sums)
             );
             if !*done {
                 self.map(epilogue.function, sums.as_flattened_mut());
@@ -547,9 +552,9 @@ impl Isa {
         }
         dispatch!(
             self,
-            planes::portable_turn(outs, block),
-            planes::avx2_turn(outs, block),
-            planes::avx512_turn(outs, block)
+            planes::portable_transposed(outs, block),
+            planes::avx2_transposed(outs, block),
+            planes::avx512_transposed(outs, block)
         );
     }
 
