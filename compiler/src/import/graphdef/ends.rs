@@ -63,7 +63,7 @@ pub(super) fn ends(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal>
 
 /// The choice of one output of a Switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Choice {
+struct SwitchChoice {
     /// The tensor that decides.
     selector: (usize, usize),
     port: usize,
@@ -74,7 +74,7 @@ struct Choice {
 }
 
 /// The choices on which a node depends; `None` if they are too many, or too difficult.
-type Choices = Option<BTreeSet<Choice>>;
+type Choices = Option<BTreeSet<SwitchChoice>>;
 
 /// Limit on the choices of a node.
 const MAX_CHOICES: usize = 16;
@@ -82,7 +82,7 @@ const MAX_CHOICES: usize = 16;
 const MAX_STEPS: usize = 1 << 12;
 
 /// The properties of a node.
-struct Known {
+struct NodeFacts {
     choices: Choices,
     /// The number of loops around its outputs.
     depth: usize,
@@ -93,7 +93,7 @@ struct Known {
 /// Those of the nodes that these need whose outputs every run has.
 fn certain(body: &GraphBody<'_>, wanted: &[usize]) -> Result<BTreeSet<usize>, Refusal> {
     let needed = body.without_back_edges(body.needed(wanted.iter().copied())?);
-    let mut known: BTreeMap<usize, Known> = BTreeMap::new();
+    let mut known: BTreeMap<usize, NodeFacts> = BTreeMap::new();
     for node in body.order(&needed)? {
         let primitive = body.primitive(node);
         let inputs: Vec<Reference<'_>> =
@@ -120,11 +120,11 @@ fn certain(body: &GraphBody<'_>, wanted: &[usize]) -> Result<BTreeSet<usize>, Re
             }
             _ => None,
         };
-        known.insert(node, Known { choices, depth, copied });
+        known.insert(node, NodeFacts { choices, depth, copied });
     }
     let is_switch =
         |node: usize| matches!(body.primitive(node), Some(Primitive::Switch | Primitive::SwitchN));
-    let is_certain = |(&node, known): (&usize, &Known)| {
+    let is_certain = |(&node, known): (&usize, &NodeFacts)| {
         let every_run = known.depth == 0 && known.choices.as_ref().is_some_and(BTreeSet::is_empty);
         (every_run && !is_switch(node)).then_some(node)
     };
@@ -132,13 +132,13 @@ fn certain(body: &GraphBody<'_>, wanted: &[usize]) -> Result<BTreeSet<usize>, Re
 }
 
 /// The tensor of which a tensor is a copy, or the tensor itself.
-fn original(known: &BTreeMap<usize, Known>, (node, port): (usize, usize)) -> (usize, usize) {
+fn original(known: &BTreeMap<usize, NodeFacts>, (node, port): (usize, usize)) -> (usize, usize) {
     let copied = known.get(&node).and_then(|known| known.copied);
     copied.filter(|_| port == 0).unwrap_or((node, port))
 }
 
 /// The choices of a value.
-fn of_value(body: &GraphBody<'_>, known: &BTreeMap<usize, Known>, reference: Reference<'_>) -> Choices {
+fn of_value(body: &GraphBody<'_>, known: &BTreeMap<usize, NodeFacts>, reference: Reference<'_>) -> Choices {
     let Some(from) = reference.node().and_then(|node| known.get(&node)) else {
         return Some(BTreeSet::new());
     };
@@ -156,12 +156,12 @@ fn of_value(body: &GraphBody<'_>, known: &BTreeMap<usize, Known>, reference: Ref
         _ => return None,
     };
     let mut choices = from.choices.clone()?;
-    choices.insert(Choice { selector, port, n, depth: from.depth });
+    choices.insert(SwitchChoice { selector, port, n, depth: from.depth });
     (choices.len() <= MAX_CHOICES).then_some(choices)
 }
 
 /// The choices of a node that needs all of its inputs.
-fn all_of(body: &GraphBody<'_>, known: &BTreeMap<usize, Known>, inputs: &[Reference<'_>]) -> Choices {
+fn all_of(body: &GraphBody<'_>, known: &BTreeMap<usize, NodeFacts>, inputs: &[Reference<'_>]) -> Choices {
     let mut all = BTreeSet::new();
     for &input in inputs {
         all.extend(of_value(body, known, input)?);
@@ -171,37 +171,37 @@ fn all_of(body: &GraphBody<'_>, known: &BTreeMap<usize, Known>, inputs: &[Refere
 
 /// The choices of a Merge: those that its values have in common, if one of them is there whatever the other
 /// choices are. It needs all of its control inputs.
-fn of_merge(body: &GraphBody<'_>, known: &BTreeMap<usize, Known>, inputs: &[Reference<'_>]) -> Choices {
+fn of_merge(body: &GraphBody<'_>, known: &BTreeMap<usize, NodeFacts>, inputs: &[Reference<'_>]) -> Choices {
     let (control, values): (Vec<_>, Vec<_>) =
         inputs.iter().copied().partition(|input| matches!(input, Reference::Control(_)));
     // The value of the next iteration follows the first.
     let is_first =
         |input: &Reference<'_>| input.node().is_none_or(|node| body.primitive(node) != Some(Primitive::Sink));
     let values = values.into_iter().filter(is_first).map(|input| of_value(body, known, input));
-    let values: Vec<BTreeSet<Choice>> = values.collect::<Option<_>>()?;
+    let values: Vec<BTreeSet<SwitchChoice>> = values.collect::<Option<_>>()?;
     let common = values.iter().cloned().reduce(|a, b| &a & &b).unwrap_or_default();
-    let others: Vec<BTreeSet<Choice>> = values.iter().map(|choices| choices - &common).collect();
+    let others: Vec<BTreeSet<SwitchChoice>> = values.iter().map(|choices| choices - &common).collect();
     let mut steps = MAX_STEPS;
     if !cover(&others, &mut steps) {
         return None;
     }
-    let all: BTreeSet<Choice> = &common | &all_of(body, known, &control)?;
+    let all: BTreeSet<SwitchChoice> = &common | &all_of(body, known, &control)?;
     (all.len() <= MAX_CHOICES).then_some(all)
 }
 
 /// True if every choice of all Switches leads to one of these.
-fn cover(ends: &[BTreeSet<Choice>], steps: &mut usize) -> bool {
+fn cover(ends: &[BTreeSet<SwitchChoice>], steps: &mut usize) -> bool {
     if ends.iter().any(BTreeSet::is_empty) {
         return true;
     }
-    let Some(&Choice { selector, n, .. }) = ends.iter().find_map(BTreeSet::first) else { return false };
+    let Some(&SwitchChoice { selector, n, .. }) = ends.iter().find_map(BTreeSet::first) else { return false };
     (0..n).all(|port| {
         let Some(left) = steps.checked_sub(1) else { return false };
         *steps = left;
-        let is_of = |choice: &&Choice| choice.selector == selector;
+        let is_of = |choice: &&SwitchChoice| choice.selector == selector;
         let taken =
             ends.iter().filter(|choices| choices.iter().filter(is_of).all(|choice| choice.port == port));
-        let taken: Vec<BTreeSet<Choice>> =
+        let taken: Vec<BTreeSet<SwitchChoice>> =
             taken.map(|choices| choices.iter().filter(|choice| !is_of(choice)).copied().collect()).collect();
         cover(&taken, steps)
     })

@@ -174,7 +174,8 @@ impl<W: Write> BundleWriter<W> {
     /// parts, which the caller merges with this one.
     ///
     /// # Errors
-    /// If slices of a tensor overlap, or the tensor was also written as a whole, or there are too many shards.
+    /// If slices of a tensor overlap, or the tensor was also written as a whole, or there are too many
+    /// shards.
     pub fn finish_part(mut self) -> io::Result<(Vec<W>, Vec<u8>)> {
         expect_shards(self.shards.len()).map_err(|why| refused(&why))?;
         for (name, Partitioned { ty, dims, slices }) in &self.partitioned {

@@ -14,7 +14,7 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-use super::across;
+use super::functions::across;
 use super::vector::Vector;
 
 /// The number of taps at a time.

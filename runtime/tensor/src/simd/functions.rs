@@ -213,6 +213,20 @@ fn sigmoid<const FMA: bool>(x: f32) -> f32 {
     fma::<FMA>(rest, if x < 0.0 { 1.0 - quotient } else { quotient }, quotient)
 }
 
+/// Joins the lanes of a vector, whose number is a power of two: those of the second half with those of the
+/// first, and so on.
+#[inline(always)]
+pub(super) fn across<T: Copy, const N: usize>(mut lanes: [T; N], join: impl Fn(T, T) -> T) -> T {
+    let mut half = N / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = join(lanes[i], lanes[i + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
+}
+
 #[inline(always)]
 fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
     match function {

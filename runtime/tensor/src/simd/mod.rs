@@ -116,39 +116,12 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// Joins the lanes of a vector, whose number is a power of two: those of the second half with those of the
-/// first, and so on.
-#[inline(always)]
-fn across<T: Copy, const N: usize>(mut lanes: [T; N], join: impl Fn(T, T) -> T) -> T {
-    let mut half = N / 2;
-    while half > 0 {
-        for i in 0..half {
-            lanes[i] = join(lanes[i], lanes[i + half]);
-        }
-        half /= 2;
-    }
-    lanes[0]
-}
-
 /// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]
 pub(crate) fn prefetch<T>(x: Option<&T>) {
     if let Some(x) = x {
-        prefetch_at(x);
+        tile::prefetch_at(x);
     }
-}
-
-/// Prefetches the cache line at an address, which need not be valid.
-#[inline(always)]
-fn prefetch_at<T>(x: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint; any address is allowed.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = x;
 }
 
 /// An instruction set that this machine supports.

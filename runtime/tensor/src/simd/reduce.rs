@@ -5,7 +5,7 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-use super::across;
+use super::functions::across;
 
 /// Four registers of the widest instruction set.
 const LANES: usize = 32;

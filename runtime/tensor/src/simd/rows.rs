@@ -8,8 +8,7 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-use super::across;
-use super::functions::{exp, fma};
+use super::functions::{across, exp, fma};
 
 /// Two registers of the widest instruction set, eight of the narrowest.
 const LANES: usize = 32;

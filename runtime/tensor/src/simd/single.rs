@@ -6,8 +6,7 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-use super::across;
-use super::functions::fma;
+use super::functions::{across, fma};
 
 /// The number of rows of the matrix that are read at a time: as many as the streams that hardware prefetchers
 /// follow.

@@ -27,8 +27,6 @@ use std::sync::atomic::{Ordering, compiler_fence};
 #[cfg(target_arch = "x86_64")]
 use super::functions::fma;
 use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
-#[cfg(target_arch = "x86_64")]
-use super::prefetch_at;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
@@ -110,6 +108,19 @@ const AHEAD: usize = 12;
 /// delay the loads of the products.
 #[cfg(target_arch = "x86_64")]
 const NEXT: usize = 4;
+
+/// Prefetches the cache line at an address, which need not be valid.
+#[inline(always)]
+pub(super) fn prefetch_at<T>(x: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint; any address is allowed.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = x;
+}
 
 /// Prefetches a cache line into the L2 cache.
 #[cfg(target_arch = "x86_64")]

@@ -362,7 +362,7 @@ fn payloads_of_panics_that_panic_are_errors_too() {
     }
 }
 
-/// What kernels own may panic when it is dropped: no caller waits for ever.
+/// Values and closures of kernels may panic when they are dropped: no caller waits for ever.
 #[test]
 fn destructors_that_panic_end_nothing_else() {
     #[derive(Debug)]
