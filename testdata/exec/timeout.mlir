@@ -1,20 +1,22 @@
-// What would not end by itself is ended by a deadline.
+// What would not end by itself is ended by a deadline. It is compiled before, because the deadline is also that of
+// compiling and loading.
 //
-// RUN: not bef-exec %s --timeout 0.3 --functions loops --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions loops_later --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions loops_overlap --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions repeats --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions repeats_later --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions blocks --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions sleeps --work-queue s 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions loops --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions loops_later --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions loops_overlap --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions repeats --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions repeats_later --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions blocks --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions sleeps --work-queue mstd:2 2>&1 | FileCheck %s
-// RUN: not bef-exec %s --timeout 0.3 --functions loops_overlap --seed 1 2>&1 | FileCheck %s
+// RUN: ir-translate %s -o %t.bef
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions loops --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions loops_later --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions loops_overlap --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions repeats --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions repeats_later --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions blocks --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions sleeps --work-queue s 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions loops --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions loops_later --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions loops_overlap --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions repeats --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions repeats_later --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions blocks --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions sleeps --work-queue mstd:2 2>&1 | FileCheck %s
+// RUN: not bef-exec %t.bef --timeout 0.5 --functions loops_overlap --seed 1 2>&1 | FileCheck %s
 
 // CHECK: --- Running '
 // CHECK: {{^}}error: Deadline exceeded{{$}}

@@ -199,7 +199,7 @@ fn an_onnx_model_is_fine_tuned() {
 }
 
 #[test]
-fn what_is_wrong_is_one_error() {
+fn each_mistake_is_one_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     let images = HostTensor::from_vec([2, 3], vec![0f64; 6]).expect("a tensor");

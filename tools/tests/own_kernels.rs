@@ -79,7 +79,7 @@ fn it_runs() {
 }
 
 #[test]
-fn what_a_kernel_refuses_is_an_error_of_what_depends_on_it() {
+fn refusals_of_kernels_are_errors_of_dependents() {
     let program = PROGRAM.replace("\"geo.area\"(%width, %length)", "\"geo.area\"(%width, %low)");
     let program = program.replace("  %area", "  %low = tfrt.constant.i32 -20\n  %area");
     let results = run(&translated("refuses", &program)).expect("results");

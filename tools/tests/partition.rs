@@ -51,7 +51,7 @@ impl Diagnostics for Raised {
 }
 
 /// One configuration of a run.
-struct Way {
+struct Configuration {
     partition: Partition,
     policy: &'static str,
     level: u8,
@@ -61,16 +61,16 @@ struct Way {
 }
 
 /// A configuration with CPU devices.
-const fn cpu(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Way {
-    Way { partition, policy, level, queue, simulated: false }
+const fn cpu(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Configuration {
+    Configuration { partition, policy, level, queue, simulated: false }
 }
 
 /// A configuration with simulated accelerators.
-const fn sim(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Way {
-    Way { partition, policy, level, queue, simulated: true }
+const fn sim(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Configuration {
+    Configuration { partition, policy, level, queue, simulated: true }
 }
 
-const WAYS: [Way; 19] = [
+const CONFIGURATIONS: [Configuration; 19] = [
     cpu(Partition::None, "first", 0, "s"),
     cpu(Partition::None, "first", 0, "mstd:2"),
     cpu(Partition::None, "list", 2, "mstd:2"),
@@ -95,7 +95,7 @@ const WAYS: [Way; 19] = [
 fn check(case: &Path) -> Result<(), Failed> {
     let description: Json = serde_json::from_str(&std::fs::read_to_string(case.join("case.json"))?)?;
     let case = Case { folder: case.to_owned(), graph: std::fs::read(case.join("graph.pb"))?, description };
-    for way in WAYS.iter().filter(|way| !way.simulated || case.has_local_devices()) {
+    for way in CONFIGURATIONS.iter().filter(|way| !way.simulated || case.has_local_devices()) {
         let simulated = if way.simulated { " simulated" } else { "" };
         let name = format!("{:?} {}, -O{} on {}{simulated}", way.partition, way.policy, way.level, way.queue);
         case.run_all(way).map_err(|why| format!("{name}: {}", why.message().unwrap_or_default()))?;
@@ -176,7 +176,7 @@ impl Case {
     }
 
     /// Checks all runs in one configuration. They share one set of variables.
-    fn run_all(&self, way: &Way) -> Result<(), Failed> {
+    fn run_all(&self, way: &Configuration) -> Result<(), Failed> {
         let devices = self.devices(way.simulated);
         let builder = Runtime::builder().device_factory(befrost_sim::SIM);
         let runtime = builder.work_queue(way.queue).devices(&devices).build()?;

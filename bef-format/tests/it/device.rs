@@ -41,7 +41,7 @@ fn names() -> impl Strategy<Value = DeviceName> {
 
 proptest! {
     #[test]
-    fn what_is_printed_parses(spec in specs(), name in names()) {
+    fn printed_text_parses(spec in specs(), name in names()) {
         prop_assert_eq!(spec.to_string().parse::<DeviceSpec>(), Ok(spec));
         prop_assert_eq!(name.to_string().parse::<DeviceName>(), Ok(name));
     }

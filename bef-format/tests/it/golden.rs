@@ -33,7 +33,7 @@ fn golden_files_load() {
 }
 
 #[test]
-fn what_is_written_today_is_what_was_written_then() {
+fn todays_file_is_the_golden_one() {
     for (name, bytes) in samples::all() {
         let path = folder().join(format!("v{MAJOR}_{MINOR}_{name}.bef"));
         if !path.exists() && std::env::var_os("UPDATE_GOLDEN").is_some() {

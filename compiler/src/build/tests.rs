@@ -106,7 +106,7 @@ fn ill_typed_ops_are_refused_at_their_place() {
 }
 
 #[test]
-fn what_was_built_can_be_taken_back() {
+fn built_parts_can_be_taken_back() {
     let once = check(|b, [x, ..]| {
         b.one(Op::Neg, &[x]).unwrap();
     });

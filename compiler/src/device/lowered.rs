@@ -1,6 +1,8 @@
 //! Devices and parts after the lowering to kernels: each kernel's device, and the calls of functions of
 //! parts.
 
+use crate::dialects::tfrt::Call;
+use crate::dialects::tfrt_control::{Case, Cond, While};
 use crate::ir::{AttrId, KnownType, OpId, Traits, names};
 use crate::pass::Rewriter;
 
@@ -39,9 +41,9 @@ pub(crate) fn run_parts_in_any_case(r: &mut Rewriter<'_>) {
     let calls: Vec<(OpId, usize)> = m
         .walk_functions()
         .filter_map(|op| match m.op_name_str(op) {
-            "tfrt.call" => Some((op, 0)),
+            Call::NAME => Some((op, 0)),
             // The predicate decides.
-            "tfrt.cond" | "tfrt.case" | "tfrt.while" => Some((op, 1)),
+            Cond::NAME | Case::NAME | While::NAME => Some((op, 1)),
             _ => None,
         })
         .filter(|&(op, _)| has_step(op))

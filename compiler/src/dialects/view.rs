@@ -194,9 +194,12 @@ macro_rules! views {
 
             #[allow(dead_code, reason = "a view has all parts, read or not")]
             impl $view {
+                /// The name of the op.
+                pub const NAME: &'static str = $name;
+
                 /// The view of `op`, if it is such an op.
                 pub fn of(m: &$crate::ir::Module, op: $crate::ir::OpId) -> Option<Self> {
-                    $crate::dialects::view::fits(m, op, $name).then_some($view(op))
+                    $crate::dialects::view::fits(m, op, Self::NAME).then_some($view(op))
                 }
 
                 /// The op.
@@ -218,7 +221,7 @@ macro_rules! views {
 
         /// The views declared here, for comparison with the table.
         pub const VIEWS: &[$crate::dialects::view::Declared] = &[$($crate::dialects::view::Declared {
-            op: $name,
+            op: $view::NAME,
             parts: &[$((stringify!($part), <$kind as $crate::dialects::view::ViewPart>::declared)),*],
         }),*];
     };

@@ -12,7 +12,7 @@ fn read(text: &str) -> Verified {
 
 /// Errors are located. Some programs are ill-formed, as a pass of a release build could leave them.
 #[test]
-fn what_has_no_form_is_refused() {
+fn values_without_a_form_are_refused() {
     let cases = [
         ("\"t.op\"() : () -> ()", "E0601"),
         ("module { module {} }", "E0601"),

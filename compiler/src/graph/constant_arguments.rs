@@ -22,9 +22,9 @@
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::control_flow::WHILE;
 use super::effects::{callees, functions};
 use crate::dialects::tf;
+use crate::dialects::tfrt_control::While;
 use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
@@ -101,7 +101,7 @@ fn passes(m: &Module, op: OpId) -> Option<(usize, Option<StrId>)> {
         Some(tf::Control::Call) => (0, None),
         Some(tf::Control::If | tf::Control::Case) => (1, None),
         Some(tf::Control::While) => (0, Some(body("body")?)),
-        None if m.op_name_str(op) == WHILE => (1, Some(body("body_fn")?)),
+        None if m.op_name_str(op) == While::NAME => (1, Some(body("body_fn")?)),
         None => return None,
     })
 }

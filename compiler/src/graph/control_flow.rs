@@ -20,6 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::effects::{callees, functions};
 use crate::dialects::Traits;
+use crate::dialects::tfrt_control::{Cond, While};
 use crate::ir::{AttrKind, BlockId, Module, OpId, StrId, TypeId, TypeKind, ValueId, names};
 use crate::pass::inline::copy_block;
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -36,10 +37,6 @@ pub(crate) const PASS: Pass = Pass {
     ],
     run,
 };
-
-/// A loop of the kernel graph: a condition, then the arguments.
-pub(super) const WHILE: &str = "tfrt.while";
-const COND: &str = "tfrt.cond";
 
 /// Limit on the ops in one function of a branch that becomes a selection.
 const MAX_SELECTED: usize = 4;
@@ -75,7 +72,7 @@ fn ops_named(m: &Module, name: &str) -> Vec<OpId> {
 fn selections(r: &mut Rewriter<'_>) -> u64 {
     let functions = functions(r.ir());
     let mut n = 0;
-    for op in ops_named(r.ir(), COND) {
+    for op in ops_named(r.ir(), Cond::NAME) {
         let m = r.ir();
         let blocks: Option<Vec<BlockId>> = callees(m, op)
             .into_iter()
@@ -131,7 +128,7 @@ fn loop_variables(r: &mut Rewriter<'_>) -> u64 {
         callees(m, op).into_iter().for_each(|name| *n_uses.entry(name).or_default() += 1);
     }
     let mut n = 0;
-    for op in ops_named(m, WHILE) {
+    for op in ops_named(m, While::NAME) {
         let m = r.ir();
         let &[name] = &callees(m, op)[..] else { continue };
         let block = private_block(m, &functions, name).filter(|_| n_uses[&name] == 1);

@@ -28,6 +28,8 @@ use crate::build::query::n_elements;
 use crate::device::lowered;
 use crate::diag::Diagnostic;
 use crate::dialects::tf_executor::FRAME;
+use crate::dialects::tfrt::Call;
+use crate::dialects::tfrt_control::{Case, Cond, While};
 use crate::dialects::{Access, dev, tf};
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, TypeKind, ValueId, names,
@@ -240,7 +242,7 @@ impl Lowering<'_, '_, '_> {
                     self.parts(op, &mut state);
                 } else if self.m().op_name_str(op) == dev::FENCE {
                     self.fence(op, &mut state);
-                } else if self.m().op_name_str(op) == "tfrt.while" {
+                } else if self.m().op_name_str(op) == While::NAME {
                     self.frame_loop(op, &mut state);
                 } else if self.m().next_op(op).is_none() && has_effects {
                     self.returns(op, private, &mut state);
@@ -559,7 +561,7 @@ impl Lowering<'_, '_, '_> {
         let types = self.data_types(op);
         let called = self.invoke(
             op,
-            "tfrt.call",
+            Call::NAME,
             &[],
             &args,
             &[("callee", symbol)],
@@ -598,7 +600,7 @@ impl Lowering<'_, '_, '_> {
         let types = self.data_types(op);
         let attrs = [("a_true_fn", symbols[0]), ("b_false_fn", symbols[1])];
         let called =
-            self.invoke(op, "tfrt.cond", &[predicate], args, &attrs, &types, has_effects.then_some(state));
+            self.invoke(op, Cond::NAME, &[predicate], args, &attrs, &types, has_effects.then_some(state));
         self.replace(op, called);
     }
 
@@ -630,7 +632,7 @@ impl Lowering<'_, '_, '_> {
         let types = self.data_types(op);
         let attrs = [("branches", symbols)];
         let called =
-            self.invoke(op, "tfrt.case", &[number], args, &attrs, &types, has_effects.then_some(state));
+            self.invoke(op, Case::NAME, &[number], args, &attrs, &types, has_effects.then_some(state));
         self.replace(op, called);
     }
 
@@ -660,7 +662,7 @@ impl Lowering<'_, '_, '_> {
         let operands: Vec<ValueId> = std::iter::once(predicate).chain(args).chain(chain).collect();
         let mut all = types;
         all.extend(chain.map(|_| CHAIN));
-        let new = self.r.create_before(op, "tfrt.while", &operands, &all, &attrs);
+        let new = self.r.create_before(op, While::NAME, &operands, &all, &attrs);
         let mut results: Vec<ValueId> = self.m().results(new).collect();
         let chain = if has_effects { results.pop() } else { None };
         if has_effects {
@@ -679,7 +681,7 @@ impl Lowering<'_, '_, '_> {
         results: &[TypeId],
     ) -> OpId {
         let symbol = self.symbol(callee);
-        self.r.create_named(at, loc, "tfrt.call", args, results, &[("callee", symbol)])
+        self.r.create_named(at, loc, Call::NAME, args, results, &[("callee", symbol)])
     }
 
     /// Calls the condition; returns its result and the chain after its effects.

@@ -158,7 +158,7 @@ fn names_are_read() {
 /// In the body of a loop with overlapping iterations, long-running kernels are not in the stream of the loop
 /// condition.
 #[test]
-fn what_takes_long_is_not_in_the_way_of_the_next_iteration() {
+fn long_work_does_not_delay_the_next_iteration() {
     let check_body = |limit: i32, slow: &str, want: Option<&[u32]>| {
         let text = format!(
             "func.func @body(%i: i32, %end: i32) -> (i32, i32, i1) {{

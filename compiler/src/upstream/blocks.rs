@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::UpstreamLowering;
 use crate::diag::Diagnostic;
+use crate::dialects::tfrt_control::{Case, While};
 use crate::dialects::{Traits, cf};
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, LocId, OpId, TypeId, TypeKind, ValueId};
 use crate::rewrite::InsertionPoint;
@@ -87,7 +88,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let types = self.types(&carried);
         let attrs = [("body_fn", step), ("parallel_iterations", one)];
         let at = InsertionPoint::End(*entry);
-        let made = self.r.create_named(at, loc, "tfrt.while", &operands, &types, &attrs);
+        let made = self.r.create_named(at, loc, While::NAME, &operands, &types, &attrs);
         let values: Vec<ValueId> = self.m().results(made).skip(1 + blocks.slots.len()).collect();
         self.r.create_named(at, loc, "func.return", &values, &[], &[]);
         self.n_loops += 1;
@@ -295,7 +296,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let operands = [&[number], &args[..]].concat();
         let results = [&[I32], state, &[I1]].concat();
         let at = InsertionPoint::End(block);
-        let made = self.r.create_named(at, loc, "tfrt.case", &operands, &results, &[("branches", branches)]);
+        let made = self.r.create_named(at, loc, Case::NAME, &operands, &results, &[("branches", branches)]);
         let values: Vec<ValueId> = self.m().results(made).collect();
         self.r.finish_function(step, loc, &values);
         symbol

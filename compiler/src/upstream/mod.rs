@@ -23,6 +23,7 @@ use rustc_hash::FxHashSet;
 
 use crate::diag::Diagnostic;
 use crate::dialects::UPSTREAM_TO_KERNELS;
+use crate::dialects::tfrt::Call;
 use crate::ir::{AttrId, FloatKind, KnownType, Module, OpId, Signedness, StrId, TypeId, TypeKind, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::print::type_text;
@@ -217,7 +218,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let types = self.types(&results);
         let callee = self.m().attr_named(op, "callee").into_iter().map(|callee| ("callee", callee));
         let attrs: Vec<(&str, AttrId)> = callee.collect();
-        let call = self.r.create_before(op, "tfrt.call", &operands, &types, &attrs);
+        let call = self.r.create_before(op, Call::NAME, &operands, &types, &attrs);
         let values: Vec<ValueId> = self.m().results(call).collect();
         self.r.replace_op(op, &values);
     }

@@ -3,6 +3,8 @@
 //! Values from outside become arguments. Constants are copied instead.
 
 use super::{CHAIN, UpstreamLowering};
+use crate::dialects::tfrt::Call;
+use crate::dialects::tfrt_control::While;
 use crate::graph::outline_regions::captured_values;
 use crate::ir::{AttrId, BlockId, KnownType, OpId, RegionId, TypeId, ValueId};
 use crate::rewrite::{InsertionPoint, IrMapping};
@@ -122,7 +124,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let one = self.r.cx().int_attr(KnownType::I64.id(), 1);
         let operands = [&[condition], carried].concat();
         let attrs = [("body_fn", body), ("parallel_iterations", one)];
-        let made = self.r.create_before(op, "tfrt.while", &operands, &types, &attrs);
+        let made = self.r.create_before(op, While::NAME, &operands, &types, &attrs);
         let n = self.m().n_results(op);
         let values: Vec<ValueId> = self.m().results(made).skip(first).take(n).collect();
         self.r.replace_op(op, &values);
@@ -255,7 +257,7 @@ impl UpstreamLowering<'_, '_, '_> {
         let args: Vec<ValueId> = types.iter().map(|&ty| self.r.add_arg(block, ty)).collect();
         let operands = [&args[..], &passed[..]].concat();
         let at = InsertionPoint::End(block);
-        let call = self.r.create_named(at, loc, "tfrt.call", &operands, &results, &[("callee", symbol)]);
+        let call = self.r.create_named(at, loc, Call::NAME, &operands, &results, &[("callee", symbol)]);
         let values: Vec<ValueId> = self.m().results(call).collect();
         self.r.create_named(at, loc, "scf.condition", &values, &[], &[]);
     }

@@ -103,7 +103,7 @@ fn threads_run_one_model() {
 }
 
 #[test]
-fn what_is_no_model_is_refused() {
+fn files_that_are_no_models_are_refused() {
     let refused = |path: &str, want: &str| {
         let error = Model::load(testdata(path)).expect_err(path).to_string();
         assert!(error.contains(want), "{path}: {error}");

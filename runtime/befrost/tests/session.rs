@@ -127,7 +127,7 @@ fn each_set_of_names_is_compiled_once_whatever_threads_ask() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn mistakes_are_reported() {
     let session = Session::open(data("digits/digits_mlp.pb")).expect("a session");
     let images = || HostTensor::from_vec([1, 64], vec![0f32; 64]).expect("a tensor");
     let refused = |feeds: &[(&str, HostTensor)], fetches: &[&str], part: &str| {

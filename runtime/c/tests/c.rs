@@ -141,7 +141,7 @@ fn variables_are_trained() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_is_wrong_is_refused() {
+fn mistakes_are_refused() {
     if let Some(printed) = run("examples/wrong.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
         assert_eq!(printed, "all refused\n");
     }

@@ -111,7 +111,7 @@ fn operands_may_come_later() {
 }
 
 #[test]
-fn what_is_promised_and_never_comes_is_an_error() {
+fn broken_promises_are_errors() {
     let core = core();
     let (promise, later) = TensorHandle::pending(None);
     let y = core.execute("Neg", &[later], OpAttrs::new()).unwrap().remove(0);

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_told_by_type() {
+    fn live_objects_are_counted_by_type() {
         #[derive(Debug)]
         struct Leaky;
         impl crate::object::Object for Leaky {

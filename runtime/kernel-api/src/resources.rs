@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_removed_can_be_made_anew() {
+    fn removed_resources_can_be_made_anew() {
         let (resources, a) = (Resources::default(), ResourceName::from("a"));
         let first = resources.or_insert_with(&a, || Number(1));
         assert!(!resources.remove(&a, &Arc::new(Letter('a'))));

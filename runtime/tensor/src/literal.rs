@@ -184,17 +184,17 @@ fn truth_value(text: &str) -> Option<I1> {
 }
 
 /// `re`, `imi` or `re+imi`. The sign between the parts is the last one that does not belong to an exponent.
-fn complex<T: FromStr + Default>(text: &str) -> Option<(T, T)> {
+fn complex<T: Literal + Default>(text: &str) -> Option<(T, T)> {
     let Some(parts) = text.strip_suffix('i') else {
-        return Some((std_parse(text)?, T::default()));
+        return Some((T::parse(text)?, T::default()));
     };
     let bytes = parts.as_bytes();
     let sign = (1..bytes.len())
         .rev()
         .find(|&i| matches!(bytes[i], b'+' | b'-') && !matches!(bytes[i - 1], b'e' | b'E'));
     match sign {
-        Some(sign) => Some((std_parse(&parts[..sign])?, std_parse(&parts[sign..])?)),
-        None => Some((T::default(), std_parse(parts)?)),
+        Some(sign) => Some((T::parse(&parts[..sign])?, T::parse(&parts[sign..])?)),
+        None => Some((T::default(), T::parse(parts)?)),
     }
 }
 
@@ -247,6 +247,9 @@ mod tests {
         check("i1:2", "error: value #0, `2`");
         check("i32:1.5", "error: value #0, `1.5`");
         check("complex64:i", "error: value #0");
+        check("complex64:1e40", "error: value #0");
+        check("complex64:1-1e40i", "error: value #0");
+        check("complex128:1e309i", "error: value #0");
         check("f32[99999999x99999999x99999999]:1", "error: the tensor is larger");
         check("f64[9999999999]:1", "error: 1 values are written");
     }

@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_outlives_its_lease() {
+    fn kept_memory_outlives_its_lease() {
         let (bytes, malloc) = ([1u8, 0, 0, 0, 2, 0, 0, 0], Malloc::shared());
         let lent = |shape: &[usize], buffer: &Buffer| {
             HostTensor::from_buffer(DType::I32, Shape::new(shape).unwrap(), buffer.clone()).unwrap()

@@ -148,7 +148,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn what_is_deflated_is_what_is_stored() {
+    fn deflated_entries_equal_stored_ones() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/fuzz/npz");
         let bytes = |name: &str, key: &str| {
             let file = File::open(folder.join(name)).unwrap();

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_much_is_told() {
+    fn missing_and_surplus_results_are_reported() {
         check("^", &["t:1:1: error: unexpected error: bad thing"]);
         check("~", &["t:1:1: error: unexpected warning: odd"]);
         check("// expected-error {{bad}}", &["t:1:4: error: expected error \"bad\" was not produced"]);

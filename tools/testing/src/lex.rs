@@ -1,11 +1,15 @@
 //! A small lexer for Rust: code without comments and without the contents of strings.
 
-/// `text` with every comment, string and character literal blanked out; lines stay where they are.
-pub(crate) fn code_only(text: &str) -> String {
+/// `text` with every comment, string and character literal blanked out. All bytes of code stay where they
+/// are.
+pub fn code_only(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out: Vec<char> = Vec::with_capacity(chars.len());
     let blank = |out: &mut Vec<char>, from: usize, to: usize| {
-        out.extend(chars[from..to.min(chars.len())].iter().map(|&c| if c == '\n' { '\n' } else { ' ' }));
+        for &c in &chars[from..to.min(chars.len())] {
+            let (blank, n) = if c == '\n' { ('\n', 1) } else { (' ', c.len_utf8()) };
+            out.extend(std::iter::repeat_n(blank, n));
+        }
     };
     let mut at = 0;
     while at < chars.len() {
@@ -102,7 +106,7 @@ fn prefixed_string(rest: &[char]) -> Option<usize> {
 }
 
 /// Words (with their lines, from 1) and single punctuation characters of the output of [`code_only`].
-pub(crate) fn tokens(code: &str) -> Vec<(usize, &str)> {
+pub fn tokens(code: &str) -> Vec<(usize, &str)> {
     let mut tokens = Vec::new();
     for (i, line) in code.lines().enumerate() {
         let mut rest = line;
@@ -165,6 +169,7 @@ fn code_is_code() {
         assert!(code_only(text).contains("word"), "{text}: {}", code_only(text));
     }
     assert_eq!(code_only("a \"b\nc\" d\ne").lines().count(), 3);
+    assert_eq!(code_only("\"\u{e9}\" a // \u{1F600}").find('a'), Some(5));
     assert_eq!(
         tokens("ab.c\n #[d]"),
         [(1, "ab"), (1, "."), (1, "c"), (2, "#"), (2, "["), (2, "d"), (2, "]")]

@@ -4,6 +4,7 @@
 //! * [`fuzz`]: properties that hold for every input, for tests and fuzzers.
 //! * [`graphs`]: random op graphs.
 //! * [`hostile`]: loads and runs untrusted files, for tests and fuzzers.
+//! * [`lex`]: a small lexer for Rust, for rules about the source.
 //! * [`lit`]: runs the `RUN:` lines of test files (driven by `tools/tests/lit.rs`).
 //! * [`models`]: networks of any size as text.
 //! * [`oracle`]: a simple reference interpreter, with which the executor is compared.
@@ -13,6 +14,7 @@ pub mod dice;
 pub mod fuzz;
 pub mod graphs;
 pub mod hostile;
+pub mod lex;
 pub mod lit;
 pub mod models;
 pub mod oracle;

@@ -155,6 +155,6 @@ fn images() {
 }
 
 #[test]
-fn what_is_no_number() {
+fn texts_that_are_no_numbers() {
     check(GraphMode::Specials);
 }

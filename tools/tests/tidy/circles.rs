@@ -16,7 +16,7 @@
 //! Not seen: methods and fields, which are resolved by types and not by paths. A call of a method whose
 //! `impl` is in another file than its type (`Module::def`, in the dialects) is not an arrow.
 
-use super::lex::{code_only, tokens};
+use befrost_testing::lex::{code_only, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of files in a circle.

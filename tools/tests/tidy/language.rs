@@ -3,8 +3,8 @@
 //! Each rule is a ratchet: a table has the permitted faults, which may only become fewer. A count is an upper
 //! bound, not an exact number, so branches that remove faults merge without a conflict in the table.
 
-use super::lex::{code_only, tokens};
 use super::rules::before_tests;
+use befrost_testing::lex::{code_only, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of columns of a line with a comment and nothing else.

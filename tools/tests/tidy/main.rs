@@ -9,7 +9,6 @@
 mod circles;
 mod crates;
 mod language;
-mod lex;
 mod links;
 mod rules;
 mod tables;

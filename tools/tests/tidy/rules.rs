@@ -1,7 +1,7 @@
 //! The rules on single files. Each returns its faults, `path:line: text`.
 
-use super::lex::{code_only, tokens};
 use super::tables::Exception;
+use befrost_testing::lex::{code_only, tokens};
 
 /// Maximum number of lines of a file.
 const MAX_LINES: usize = 800;

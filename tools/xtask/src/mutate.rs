@@ -16,6 +16,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use befrost_testing::lex::code_only;
+
 /// Functions and closures that are checks: their calls are wrapped, their bodies are not.
 const HELPERS: [&str; 7] =
     ["cx.index(", "cx.equal(", "cx.strings(", " zero(", " inline_limit(", " string(", " check_alignment("];
@@ -146,7 +148,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
 
 /// The text with every check in it wrapped.
 fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, String> {
-    let code = blank_comments(text);
+    let code = code_only(text);
     let bodies: Vec<Range<usize>> = HELPERS.iter().flat_map(|name| definitions(&code, name)).collect();
     let is_free = |at: usize| !bodies.iter().any(|body| body.contains(&at));
     // The texts to insert. The sort below is stable: at equal positions the end of a check, pushed first,
@@ -214,15 +216,6 @@ fn is_inside_maker(code: &str, at: usize) -> bool {
         let body = code[start..].find('{').map(|i| start + i);
         body.and_then(|open| closing(code, open)).is_some_and(|end| (start..end).contains(&at))
     })
-}
-
-/// The text with comments overwritten by blanks, so that all positions stay the same.
-fn blank_comments(text: &str) -> String {
-    let blank = |line: &str| match line.find("//") {
-        Some(at) => format!("{}{}", &line[..at], " ".repeat(line.len() - at)),
-        None => line.to_owned(),
-    };
-    text.split('\n').map(blank).collect::<Vec<_>>().join("\n")
 }
 
 /// The ranges of the definitions of the functions and closures called `name`.
@@ -305,4 +298,19 @@ fn failures(binary: &Path, n: Option<usize>) -> Result<Option<Vec<String>>, Stri
         .filter_map(|line| line.strip_prefix("test rules::")?.strip_suffix(" ... FAILED"))
         .map(|name| format!("rules::{name}"));
     Ok(Some(files.chain(rules).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_strings_are_no_code() {
+        let text = "fn f(url: &str) { g(\"https://(\").ok_or_else(|| Error)?; // Err(\n h(\"Err(\") }";
+        let mut checks = Vec::new();
+        let wrapped = wrap("f.rs", text, &mut checks).unwrap();
+        let end = ".or_else(|error| crate::mutation::unless(0, Err(error)))?;";
+        assert_eq!(wrapped, text.replace("?;", end));
+        assert_eq!((checks.len(), checks[0].line), (1, 1));
+    }
 }

@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_goes_elsewhere() {
+    fn overflow_goes_elsewhere() {
         // Two groups that read 600 bytes each, and devices that have only 1,000.
         let mut problem = random(3, 4, 2);
         problem.links = vec![vec![(0.0, 0.0), (1e9, 1.0)], vec![(1e9, 1.0), (0.0, 0.0)]];

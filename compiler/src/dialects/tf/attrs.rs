@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misaligned_or_short_is_copied() {
+    fn misaligned_or_short_data_is_copied() {
         let (mut cx, malloc) = (Module::new().cx, Malloc::shared());
         let ty = |cx: &mut Context, n| {
             let elem = element(cx, Type::Dense(DType::I32), false);

@@ -29,11 +29,11 @@ use crate::dialects::tf_executor::frames::{
 use crate::dialects::tf_executor::{
     self, FRAME, GRAPH, ISLAND, Primitive, block_of, data_operands, is_chain,
 };
+use crate::dialects::tfrt_control::While;
 use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::{InsertionPoint, TopologicalOrder};
 
-use crate::graph::control_flow::WHILE;
 use crate::graph::effects::{access, body, effectful, functions};
 
 pub(crate) const PASS: Pass = Pass {
@@ -375,7 +375,7 @@ impl NativeLowering<'_, '_, '_> {
         modes[0] = required;
         let modes = self.r.cx().array_attr(&modes);
         let attrs = [("body_fn", symbol), ("parallel_iterations", in_flight), ("bef.operand_modes", modes)];
-        let made = self.op(WHILE, &operands, &types, &attrs, first, at);
+        let made = self.op(While::NAME, &operands, &types, &attrs, first, at);
         let results: Vec<ValueId> = self.m().results(made).collect();
         for (&(carried, _), result) in args.iter().zip(results) {
             let Carried::Exit { exit } = carried else { continue };

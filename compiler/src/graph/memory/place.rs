@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lives_at_once_never_overlaps() {
+    fn values_alive_at_once_never_overlap() {
         // Sizes and lifetimes from a small generator.
         let mut state = 1u64;
         let mut next = |n: u64| {

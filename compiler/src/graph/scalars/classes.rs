@@ -17,6 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::operators::Arithmetic;
 use super::scalar_type;
 use crate::device::is_in_other_memory;
+use crate::dialects::tfrt::Call;
+use crate::dialects::tfrt_control::{Case, Cond, While};
 use crate::dialects::{Traits, dev};
 use crate::graph::effects::{callees, functions};
 use crate::ir::{BlockId, KnownType, Module, OpId, StrId, ValueId};
@@ -60,9 +62,9 @@ enum Calling {
 impl Calling {
     fn of(m: &Module, op: OpId) -> Option<Calling> {
         Some(match m.op_name_str(op) {
-            "tfrt.call" => Calling::Once(0),
-            "tfrt.cond" | "tfrt.case" => Calling::Once(1),
-            "tfrt.while" => Calling::Loop,
+            Call::NAME => Calling::Once(0),
+            Cond::NAME | Case::NAME => Calling::Once(1),
+            While::NAME => Calling::Loop,
             _ => return None,
         })
     }

@@ -171,7 +171,7 @@ impl<'g> GraphBody<'g> {
     }
 
     /// True if the source is a fed tensor.
-    fn is_fed(&self, reference: Reference<'_>) -> bool {
+    pub(super) fn is_fed(&self, reference: Reference<'_>) -> bool {
         matches!(reference, Reference::Output(node, port) if self.feeds.contains_key(&(node, port)))
     }
 

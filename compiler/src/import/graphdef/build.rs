@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, Op, OpRow, Signature, Type, row};
 
 use super::body::{GraphBody, Needed, Reference, resolved, split_port};
-use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, errors, gradients};
+use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, ends, errors, gradients};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
 use crate::grad::CUSTOM_GRADIENT;
@@ -65,7 +65,7 @@ pub(super) struct Block<'b, 'g> {
 impl<'g> Importer<'g> {
     /// Imports a part of the graph as a function.
     pub(super) fn entry(&mut self, mut body: GraphBody<'g>, entry: &EntryPoint) -> Result<(), Refusal> {
-        let fetches = fetches(&body, entry)?;
+        let fetches = ends::fetches(&body, entry)?;
         let targets = entry.targets.iter().map(|name| Ok(body.tensor("run", name)?.0));
         let targets = targets.collect::<Result<Vec<_>, Refusal>>()?;
         let gradients = gradients::resolve(&body, &fetches, &entry.gradients)?;
@@ -703,80 +703,4 @@ pub(super) fn canonical(name: &str) -> &str {
         (node, Some("0")) => node,
         _ => name,
     }
-}
-
-/// The fetched results: node and output.
-fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize)>, Refusal> {
-    if let Some(fetches) = &entry.fetches {
-        return fetches.iter().map(|(name, _)| body.tensor("fetch", name)).collect();
-    }
-    let ends = if entry.everything { everything(body)? } else { ends(body)? };
-    if ends.is_empty() {
-        return Err(errors::no_such_tensor(
-            "fetch",
-            "",
-            "no node has results that nobody consumes; name what to fetch",
-        ));
-    }
-    Ok(ends)
-}
-
-/// The first outputs of all nodes but placeholders; in a graph with dataflow control flow, of those that every
-/// run has.
-fn everything(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
-    let all: Vec<usize> =
-        (0..body.nodes.len()).filter(|&node| !is_placeholder(&body.nodes[node].op)).collect();
-    let is_certain = match body.nodes.iter().any(|node| Primitive::of_node(&node.op).is_some()) {
-        true => certain(body, &all)?,
-        false => vec![true; body.nodes.len()],
-    };
-    Ok(all.into_iter().filter(|&node| is_certain[node]).map(|node| (node, 0)).collect())
-}
-
-/// The first outputs of the nodes whose outputs no node reads. In a graph with dataflow control flow, only
-/// those that every run has, if there are any: not those in loops, and not those that may be dead.
-pub(super) fn ends(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
-    let mut is_used = vec![false; body.nodes.len()];
-    for node in 0..body.nodes.len() {
-        for from in body.inputs(node)?.into_iter().filter_map(Reference::node) {
-            is_used[from] = true;
-        }
-    }
-    let gives = |node: &NodeDef| {
-        !is_placeholder(&node.op) && row(&node.op).is_none_or(|row| !row.signature().outputs.is_empty())
-    };
-    let ends: Vec<usize> =
-        (0..body.nodes.len()).filter(|&node| !is_used[node] && gives(&body.nodes[node])).collect();
-    let always: Vec<usize> = if body.nodes.iter().any(|node| Primitive::of_node(&node.op).is_some()) {
-        let is_certain = certain(body, &ends)?;
-        ends.iter().copied().filter(|&node| is_certain[node]).collect()
-    } else {
-        Vec::new()
-    };
-    let ends = if always.is_empty() { ends } else { always };
-    Ok(ends.into_iter().map(|node| (node, 0)).collect())
-}
-
-/// For each node that these need, whether it is outside of loops and of the ways of Switches. A Merge ends
-/// the ways that lead to it.
-fn certain(body: &GraphBody<'_>, wanted: &[usize]) -> Result<Vec<bool>, Refusal> {
-    let needed = body.without_back_edges(body.needed(wanted.iter().copied())?);
-    let mut is_certain = vec![false; body.nodes.len()];
-    // The loops around a node's outputs.
-    let mut depth = vec![0_usize; body.nodes.len()];
-    for node in body.order(&needed)? {
-        let from = &needed[&node];
-        let primitive = body.primitive(node);
-        let around = from.iter().map(|&from| depth[from]).max().unwrap_or(0);
-        depth[node] = match primitive {
-            Some(Primitive::Enter) => around + 1,
-            Some(Primitive::Exit) => around.saturating_sub(1),
-            _ => around,
-        };
-        let leaves = matches!(primitive, Some(Primitive::Merge | Primitive::Exit));
-        let is_switch = matches!(primitive, Some(Primitive::Switch | Primitive::SwitchN));
-        let has_certain = leaves || from.iter().all(|&from| is_certain[from]);
-        is_certain[node] = depth[node] == 0 && !is_switch && has_certain;
-    }
-    Ok(is_certain)
 }

@@ -23,6 +23,7 @@ mod build;
 mod calls;
 mod dataflow;
 mod devices;
+mod ends;
 mod gradients;
 mod restore;
 mod tensor;

@@ -14,7 +14,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::body::{GraphBody, Needed, Reference};
-use super::build::{canonical, ends, is_placeholder, is_variable};
+use super::build::{canonical, is_placeholder, is_variable};
+use super::ends::ends;
 use super::{EntryPoint, Refusal, errors};
 use crate::import::TrainingParts;
 use crate::import::proto::GraphDef;

@@ -50,7 +50,7 @@ fn deep_values_are_refused() {
 }
 
 #[test]
-fn what_is_only_declared_takes_no_memory() {
+fn mere_declarations_take_no_memory() {
     check("dense<1> : tensor<1000000000xi32>", &[]);
     check("dense<1> : tensor<4294967296x4294967296xi32>", &[]);
     check("dense<\"a\"> : tensor<1000000000x!d.s>", &[]);

@@ -17,7 +17,8 @@
 //!    it owns nothing.
 //!
 //! A method that changes one of these changes all. Only `frame` and the methods here access values. A panic
-//! in a kernel keeps the invariant, because kernels change nothing but slots. Dropping a value does not panic.
+//! in a kernel keeps the invariant, because kernels change nothing but slots. Dropping a value does not
+//! panic.
 //!
 //! Plans guarantee that steps, moves and results name slots of the plan's frames, and that spans are within
 //! the lists that they were made for.

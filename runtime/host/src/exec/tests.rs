@@ -384,7 +384,7 @@ mod plain {
     }
 
     #[test]
-    fn what_a_kernel_stored_before_it_failed_stays() {
+    fn results_stored_before_a_failure_stay() {
         let mut source = Source::new();
         let first = source.on_stream(0, "half", &[], &["i32", "i32"], &[]);
         let program = source.load(&[first, first + 1]);
@@ -531,7 +531,7 @@ mod plain {
     }
 
     #[test]
-    fn what_bad_kernels_do_is_an_error() {
+    fn faults_of_kernels_are_errors() {
         let mut source = Source::new();
         let forgotten = source.kernel("forgets", &[]);
         let misdialed = source.kernel("misdials", &[]);

@@ -241,7 +241,7 @@ fn a_task_that_goes_on_hands_over_what_it_added() {
 
 /// Tasks that a worker has shared are run by others while it continues: all of them, however many.
 #[test]
-fn what_a_worker_has_opened_is_stolen() {
+fn opened_tasks_are_stolen() {
     for workers in [2, 3] {
         let queue = Queue::from(MultiThreaded::new(workers, 1).unwrap());
         for n in [1, 2, 31, 200, crate::fewer(3000)] {

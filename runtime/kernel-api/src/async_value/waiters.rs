@@ -1,7 +1,7 @@
 //! Waiters: closures that run when an AsyncValue becomes final.
 //!
 //! ```text
-//! List ──▶ node { next, what, closure } ──▶ node ──▶ ...        newest first
+//! List ──▶ node { next, kind, closure } ──▶ node ──▶ ...        newest first
 //! ```
 //!
 //! A waiter is one node that contains its closure, from the pool of the thread that made it. Lists are
@@ -35,10 +35,10 @@ pub(super) const MAX_DEPTH: u32 = 1;
 #[repr(align(8))]
 pub(super) struct Node {
     next: *mut Node,
-    what: What,
+    kind: NodeKind,
 }
 
-enum What {
+enum NodeKind {
     /// A closure follows the node. The function moves it out, frees the node, and calls the closure if there
     /// is a value.
     Call(unsafe fn(NonNull<Node>, Option<&Value>)),
@@ -75,13 +75,13 @@ unsafe fn call<F: FnOnce(&Value)>(node: NonNull<Node>, value: Option<&Value>) {
 
 impl Waiter {
     pub(super) fn new<F: FnOnce(&Value) + Send + 'static>(closure: F) -> Waiter {
-        let node = Node { next: null_mut(), what: What::Call(call::<F>) };
+        let node = Node { next: null_mut(), kind: NodeKind::Call(call::<F>) };
         Waiter(pool::boxed(WithClosure { node, closure }).cast())
     }
 
     /// One node for all of `list`.
     pub(super) fn moved(list: List) -> Waiter {
-        Waiter(pool::boxed(Node { next: null_mut(), what: What::Moved(list) }))
+        Waiter(pool::boxed(Node { next: null_mut(), kind: NodeKind::Moved(list) }))
     }
 
     /// Links the waiter in front of `head`, the first node of a list, and returns the new head. The waiter
@@ -110,8 +110,8 @@ impl Waiter {
     fn run(self, value: &Value) {
         let node = ManuallyDrop::new(self).0;
         // SAFETY: the node is owned, so it is alive.
-        let what = unsafe { &node.as_ref().what };
-        let What::Call(call) = *what else { return drop(Waiter(node)) };
+        let kind = unsafe { &node.as_ref().kind };
+        let NodeKind::Call(call) = *kind else { return drop(Waiter(node)) };
         // The panic hook has reported the panic. The closure was dropped; promises in it became errors.
         // SAFETY: `call` was stored for this node's type. The node is not dropped, so it is freed once.
         let ended = catch_unwind(AssertUnwindSafe(|| unsafe { call(node, Some(value)) }));
@@ -126,11 +126,11 @@ impl Waiter {
 impl Drop for Waiter {
     fn drop(&mut self) {
         // SAFETY: the node is owned, so it is alive.
-        match unsafe { &self.0.as_ref().what } {
+        match unsafe { &self.0.as_ref().kind } {
             // SAFETY: `call` was stored for this node's type. The node is not used afterwards.
-            What::Call(call) => quietly(|| unsafe { call(self.0, None) }),
+            NodeKind::Call(call) => quietly(|| unsafe { call(self.0, None) }),
             // SAFETY: such a node is a `Node` of the pool. It is not used afterwards.
-            What::Moved(_) => drop(unsafe { pool::unbox(self.0) }),
+            NodeKind::Moved(_) => drop(unsafe { pool::unbox(self.0) }),
         }
     }
 }
@@ -151,9 +151,9 @@ impl List {
         loop {
             let node = NonNull::new(self.0)?;
             // SAFETY: the list owns its nodes.
-            let Node { next, what } = unsafe { &mut *node.as_ptr() };
+            let Node { next, kind } = unsafe { &mut *node.as_ptr() };
             self.0 = *next;
-            let What::Moved(moved) = what else { return Some(Waiter(node)) };
+            let NodeKind::Moved(moved) = kind else { return Some(Waiter(node)) };
             let first = std::mem::replace(&mut moved.0, null_mut());
             drop(Waiter(node));
             let Some(mut last) = NonNull::new(first) else { continue };
@@ -176,7 +176,7 @@ impl Drop for List {
 }
 
 /// A thread's state of nested and deferred waiters.
-struct Here {
+struct WaiterState {
     /// The depth of nesting.
     depth: Counter<u32>,
     /// Deferred waiters with their values, the next ones last.
@@ -184,7 +184,7 @@ struct Here {
 }
 
 thread_local_const! {
-    static HERE: Here = Here { depth: Counter::new(0), deferred: RefCell::new(Vec::new()) };
+    static STATE: WaiterState = WaiterState { depth: Counter::new(0), deferred: RefCell::new(Vec::new()) };
 }
 
 /// One level of nesting. Deferred waiters run at the end of the outermost.
@@ -195,10 +195,10 @@ struct Level {
 impl Level {
     /// `None` at the limit of nesting.
     fn enter() -> Option<Level> {
-        HERE.with(|here| {
-            let depth = here.depth.get();
+        STATE.with(|state| {
+            let depth = state.depth.get();
             (depth < MAX_DEPTH).then(|| {
-                here.depth.set(depth + 1);
+                state.depth.set(depth + 1);
                 Level { depth }
             })
         })
@@ -212,18 +212,18 @@ impl Drop for Level {
                 waiter.run(&value);
             }
         }
-        HERE.with(|here| here.depth.set(self.depth));
+        STATE.with(|state| state.depth.set(self.depth));
     }
 }
 
 fn defer(list: List, value: &Value) {
-    HERE.with(|here| here.deferred.borrow_mut().push((list, value.clone())));
+    STATE.with(|state| state.deferred.borrow_mut().push((list, value.clone())));
 }
 
 fn next_deferred() -> Option<(Waiter, Value)> {
-    HERE.with(|here| {
+    STATE.with(|state| {
         loop {
-            let mut deferred = here.deferred.borrow_mut();
+            let mut deferred = state.deferred.borrow_mut();
             let (list, value) = deferred.last_mut()?;
             if let Some(waiter) = list.pop() {
                 return Some((waiter, value.clone()));

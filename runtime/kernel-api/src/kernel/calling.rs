@@ -207,8 +207,8 @@ fn waits_name() -> ResourceName {
 }
 
 /// A kernel that calls its function once per set of resources, and returns the same results every time,
-/// errors included, except those of a cancellation. It is an error if the function requests its own results, directly or through others,
-/// because it would wait for itself.
+/// errors included, except those of a cancellation. It is an error if the function requests its own results,
+/// directly or through others, because it would wait for itself.
 pub fn once(name: &'static str) -> Kernel {
     let mut signature = Signature {
         rest: Some(&[]),

@@ -376,11 +376,9 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
     (&[Op::TensorListConcatLists], |attrs| {
         let dtype = attrs.dtype("element_dtype")?;
-        action(attrs, move |[a, b], cx| {
+        action(attrs, move |[a, b], _| {
             let (a, b) = (of_dtype(a, dtype)?, of_dtype(b, dtype)?);
-            new((0..b.len() as i64).try_fold(a.clone(), |items, i| {
-                items.push_back(&b.get_item(i, &PartialShape::unknown(), cx.allocator())?)
-            }))
+            new(a.clone().followed_by(b))
         })
     }),
     (&[Op::TensorListSplit], |attrs| {
@@ -488,12 +486,9 @@ fn concat(
     let dtype = attrs.dtype("element_dtype")?;
     super::action::variadic_action(move |operands, cx| {
         let Some(from) = operands.first() else { return Err(KernelError::invalid("no operands")) };
-        // The shape attribute includes the first axis, which differs between elements.
-        let rows = shape(operands)?;
-        let element = rows.as_slice().map_or(PartialShape::unknown(), |dims| {
-            PartialShape::new(std::iter::once(None).chain(dims.iter().skip(1).copied()).collect())
-        });
-        let (x, lengths) = of_dtype(from, dtype)?.concat(&element, cx.allocator()).map_err(refused)?;
+        let leading = operands.get(2).map_or(Ok(Vec::new()), |leading| ints(leading))?;
+        let joined = of_dtype(from, dtype)?.concat(&shape(operands)?, &leading, cx.allocator());
+        let (x, lengths) = joined.map_err(refused)?;
         let n = Shape::new(&[lengths.len()]).map_err(refused)?;
         let lengths = HostTensor::from_slice(n, &lengths, cx.allocator()).map_err(refused)?;
         Ok([tensor(x), tensor(lengths)])

@@ -375,6 +375,7 @@ fn a_destroyed_variable_leaves_its_name() {
     let own = c.with("VarHandleOp", &[], &[]).unwrap().remove(0);
     c.call("AssignVariableOp", &[&own, &value("f32[2]:1,2")]);
     assert_eq!(resources.list().len(), 1);
+    assert!(c.call("DisableCopyOnRead", &[&own]).is_empty());
     c.call("DestroyResourceOp", &[&own]);
     assert!(c.error("ReadVariableOp", &[&own]).to_string().contains("'VarHandleOp'"));
 }
@@ -639,7 +640,7 @@ fn with_lent<R>(f: impl FnOnce(&Value) -> R) -> R {
 }
 
 #[test]
-fn what_is_kept_of_lent_tensors_is_a_copy() {
+fn kept_parts_of_lent_tensors_are_copies() {
     let c = Caller(context());
     let (shape, zero, x) = (value("i32[1]:2"), value("i32:0"), shown(&value("f32[2]:1,2")));
     let empty = c.call("EmptyTensorList", &[&shape, &value("i32:-1")]);

@@ -106,6 +106,7 @@ pub(super) const OPS: &[ActionRow] = &[
             if is_there || ignores_absence { Ok([]) } else { Err(variable.absent()) }
         })
     }),
+    (&[Op::DisableCopyOnRead], |attrs| action(attrs, |[of], _| variable(of).map(|_| []))),
     (&[Op::VariableShape], |attrs| {
         let to = attrs.dtype("out_type")?;
         action(attrs, move |[of], cx| {

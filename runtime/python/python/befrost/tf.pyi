@@ -670,6 +670,12 @@ class _OpDilation2D(_t.Protocol):
 Dilation2D: _OpDilation2D
 
 @_t.type_check_only
+class _OpDisableCopyOnRead(_t.Protocol):
+    """No operation: a variable is read without a copy in any case."""
+    def __call__(self, resource: _t.Any, /) -> tuple[()]: ...
+DisableCopyOnRead: _OpDisableCopyOnRead
+
+@_t.type_check_only
 class _OpDiv(_t.Protocol):
     """The quotient; of integers rounded towards zero."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...

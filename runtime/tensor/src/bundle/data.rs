@@ -7,15 +7,13 @@
 
 use std::io::{self, Write};
 
+use super::source::AT_ONCE;
 use super::table::masked;
 use super::wire::{fixed32, take, varint};
 use super::write::{Elements, lengths};
 use super::{BundleData, BundleFile, Bytes};
 use crate::DType;
 use crate::tf::op::Type;
-
-/// The number of bytes whose checksum is computed before they are written: few enough to be in a cache still.
-const AT_ONCE: usize = 1 << 18;
 
 /// The number of elements.
 pub(super) fn n_elements(dims: &[usize]) -> Result<usize, String> {

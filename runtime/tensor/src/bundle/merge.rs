@@ -13,12 +13,12 @@ use std::collections::btree_map::Entry as Place;
 use super::slice::{Slice, expect_disjoint};
 use super::wire::push_bytes;
 use super::write::{described, index, placed};
-use super::{Bundle, BundleError, Entry};
+use super::{Bundle, BundleError, Entry, expect_shards};
 
 /// The index of all tensors of these bundles, whose shards are numbered one after the other.
 ///
 /// # Errors
-/// If two bundles have the same tensor, unless they have disjoint slices of it.
+/// If two bundles have the same tensor, unless they have disjoint slices of it, or they have too many shards.
 pub fn merge(bundles: &[Bundle]) -> Result<Vec<u8>, BundleError> {
     let mut all: BTreeMap<&[u8], Entry> = BTreeMap::new();
     let mut n_shards = 0;
@@ -44,6 +44,7 @@ pub fn merge(bundles: &[Bundle]) -> Result<Vec<u8>, BundleError> {
         }
         n_shards += bundle.shards.len();
     }
+    expect_shards(n_shards).map_err(|problem| BundleError { file: None, tensor: None, problem })?;
     for (key, entry) in &all {
         let slices: Vec<&Slice> = entry.slices.iter().map(|stored| &stored.slice).collect();
         expect_disjoint(&slices).map_err(|problem| BundleError {

@@ -117,6 +117,12 @@ pub struct Entry {
 /// The most shards of a bundle.
 const MAX_SHARDS: usize = 1 << 12;
 
+/// Checks the number of shards of a bundle that is read, written or merged.
+fn expect_shards(n_shards: usize) -> Result<usize, String> {
+    let problem = || format!("it has {n_shards} shards, more than {MAX_SHARDS}");
+    if n_shards <= MAX_SHARDS { Ok(n_shards) } else { Err(problem()) }
+}
+
 /// The key of the header.
 const HEADER: &[u8] = b"";
 
@@ -317,8 +323,7 @@ fn n_shards(header: &[u8]) -> Result<usize, String> {
     if endianness != 0 {
         return Err("its numbers are big-endian, which is not supported".to_owned());
     }
-    let n = usize::try_from(n_shards).ok().filter(|&n| n <= MAX_SHARDS);
-    n.ok_or_else(|| format!("it has {n_shards} shards, more than {MAX_SHARDS}"))
+    expect_shards(usize::try_from(n_shards).unwrap_or(usize::MAX))
 }
 
 impl Entry {

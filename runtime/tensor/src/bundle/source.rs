@@ -28,8 +28,9 @@ pub enum BundleFile {
     File(File, usize),
 }
 
-/// The number of bytes that are read before their checksum is computed: few enough to be in a cache still.
-const AT_ONCE: usize = 1 << 18;
+/// The number of bytes whose checksum is computed when they have been read, or before they are written: few
+/// enough to be in a cache still.
+pub(super) const AT_ONCE: usize = 1 << 18;
 
 impl From<Bytes> for BundleFile {
     fn from(bytes: Bytes) -> BundleFile {

@@ -206,7 +206,7 @@ fn keys_of_slices() {
 }
 
 #[test]
-fn what_lies_is_refused() {
+fn false_claims_are_refused() {
     let mut files = Files::default();
     files.add(b"a", 1, &[2], &[0; 8]);
     files.add(b"b", 1, &[2], &[0; 8]);
@@ -364,6 +364,22 @@ fn slices_that_are_not_all_of_a_tensor_are_not_written() {
     assert!(writer.add_slice("w", 0, ui8s, &[5], &[(2, 2)], Elements::Dense(&[0; 2])).is_err());
     let why = writer.finish().unwrap_err().to_string();
     assert_eq!(why, "'w': its slices are not all of it");
+}
+
+#[test]
+fn bundles_that_cannot_be_read_are_not_written() {
+    let ui8s = Type::Dense(DType::UI8);
+    let many = |n_shards| BundleWriter::new(vec![Vec::new(); n_shards]).finish();
+    assert!(many(MAX_SHARDS).is_ok());
+    assert_eq!(many(MAX_SHARDS + 1).unwrap_err().to_string(), "it has 4097 shards, more than 4096");
+    let halves = [1, MAX_SHARDS].map(|n_shards| opened("x", &many(n_shards).unwrap()));
+    assert_eq!(merge(&halves).unwrap_err().to_string(), "it has 4097 shards, more than 4096");
+    let mut writer = BundleWriter::new(vec![Vec::new()]);
+    for name in ["", "\0x"] {
+        assert!(writer.add(name, 0, ui8s, &[1], Elements::Dense(&[0])).is_err());
+        assert!(writer.add_slice(name, 0, ui8s, &[1], &[(0, 1)], Elements::Dense(&[0])).is_err());
+        assert!(writer.add_specified((name, "1 0,1"), 0, ui8s, &[1], Elements::Dense(&[0])).is_err());
+    }
 }
 
 /// Tensors in files are read into memory of the caller and checked, also tensors longer than one part.

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use super::slice::{Slice, StoredSlice};
 use super::table::{self, masked};
 use super::wire::{push_bytes, push_fixed32, push_number, push_varint};
-use super::{HEADER, data};
+use super::{HEADER, data, expect_shards};
 use crate::tf::op::Type;
 
 /// The elements of a tensor that is written.
@@ -69,10 +69,7 @@ impl<W: Write> BundleWriter<W> {
         dims: &[usize],
         elements: Elements<'_>,
     ) -> io::Result<()> {
-        if name.is_empty() || name.starts_with('\0') {
-            return Err(refused("a tensor has no name"));
-        }
-        self.put(name.as_bytes(), shard, ty, dims, elements)
+        self.put(named(name)?, shard, ty, dims, elements)
     }
 
     /// Writes a slice of a tensor of shape `dims`: start and length along each axis.
@@ -128,7 +125,7 @@ impl<W: Write> BundleWriter<W> {
         slice: Slice,
         elements: Elements<'_>,
     ) -> io::Result<()> {
-        let key = name.as_bytes().to_vec();
+        let key = named(name)?.to_vec();
         let is_other = |whole: &Partitioned| (whole.ty, &whole.dims[..]) != (ty, dims);
         if self.partitioned.get(&key).is_some_and(is_other) {
             return Err(refused(&format!("the slices of '{name}' are of different tensors")));
@@ -163,7 +160,8 @@ impl<W: Write> BundleWriter<W> {
     /// The shards, and the bytes of the index.
     ///
     /// # Errors
-    /// If the slices of a tensor do not cover it, or overlap, or the tensor was also written as a whole.
+    /// If the slices of a tensor do not cover it, or overlap, or the tensor was also written as a whole, or
+    /// there are too many shards.
     pub fn finish(self) -> io::Result<(Vec<W>, Vec<u8>)> {
         for (name, Partitioned { ty: _, dims, slices }) in &self.partitioned {
             super::slice::expect_partition(dims, &slices.iter().collect::<Vec<_>>())
@@ -176,8 +174,10 @@ impl<W: Write> BundleWriter<W> {
     /// parts, which the caller merges with this one.
     ///
     /// # Errors
-    /// If slices of a tensor overlap, or the tensor was also written as a whole.
+    /// If slices of a tensor overlap, or the tensor was also written as a whole, or there are too many
+    /// shards.
     pub fn finish_part(mut self) -> io::Result<(Vec<W>, Vec<u8>)> {
+        expect_shards(self.shards.len()).map_err(|why| refused(&why))?;
         for (name, Partitioned { ty, dims, slices }) in &self.partitioned {
             let problem = |why: &str| refused(&format!("'{}': {why}", super::shown(name)));
             super::slice::expect_disjoint(&slices.iter().collect::<Vec<_>>()).map_err(|why| problem(&why))?;
@@ -192,6 +192,14 @@ impl<W: Write> BundleWriter<W> {
         let index = index(self.entries, self.shards.len());
         Ok((self.shards.into_iter().map(|shard| shard.to).collect(), index))
     }
+}
+
+/// The key of a tensor. The keys of the header and of slices are no names.
+fn named(name: &str) -> io::Result<&[u8]> {
+    if name.is_empty() || name.starts_with('\0') {
+        return Err(refused("a tensor has no name"));
+    }
+    Ok(name.as_bytes())
 }
 
 /// The bytes of the index with these entries.

@@ -4,7 +4,7 @@
 //! each row is on its own page. Blocks of such a matrix are transposed in the L1 cache, and each access to a
 //! row covers several lines. Small matrices are transposed tile by tile, which needs less scratch memory.
 
-use crate::simd::ask_for;
+use crate::simd::prefetch;
 
 /// The side of a tile: a cache line of 4-byte elements.
 const TILE: usize = 16;
@@ -51,8 +51,8 @@ fn transpose_blocks<T: Copy, const SIDE: usize>(
             for i in 0..height {
                 if SIDE == BLOCK {
                     for line in (0..SIDE).step_by(64 / size_of::<T>().clamp(1, 64)) {
-                        ask_for(x.get((top + i + AHEAD) * x_step + left + line));
-                        ask_for(out.get((left + i) * out_step + top + line));
+                        prefetch(x.get((top + i + AHEAD) * x_step + left + line));
+                        prefetch(out.get((left + i) * out_step + top + line));
                     }
                 }
                 let row = &x[(top + i) * x_step + left..][..width];

@@ -48,7 +48,7 @@ use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, part, pa
 use crate::scratch::grow;
 pub use crate::simd::Epilogue;
 use crate::simd::{
-    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, Segment, TileRows, ask_for,
+    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, Segment, TileRows, prefetch,
 };
 
 /// Panel steps in a block of `b`: three quarters of the L2 cache.
@@ -347,7 +347,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             let width = PANEL.min(n - col);
             let mut place = Place { out: out.from(0, at * PANEL), add: steps.start > 0 };
             if steps.end == k {
-                self.ask_for_residual(rows.clone(), col);
+                self.prefetch_residual(rows.clone(), col);
             }
             tile(self.isa, (rows.len(), width), &segments, &mut place);
             if steps.end == k {
@@ -357,12 +357,12 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
     }
 
     /// Prefetches the residual of a tile while its sums are computed.
-    fn ask_for_residual(&self, rows: Range<usize>, col: usize) {
+    fn prefetch_residual(&self, rows: Range<usize>, col: usize) {
         for row in rows {
             let at = row * self.stride + col;
             let numbers = self.epilogue.residual.and_then(|residual| residual.get(at..));
             for line in numbers.unwrap_or(&[]).iter().step_by(LINE).take(PANEL / LINE) {
-                ask_for(Some(line));
+                prefetch(Some(line));
             }
         }
     }

@@ -97,7 +97,7 @@ pub(crate) trait StoredFloat: Copy {
     fn float(self) -> f32;
 
     /// `to[p][i] = lines[i * step + p]` for `n` lines.
-    fn turn(n: usize, (lines, step): (&[Self], usize), to: &mut [PanelStep]) {
+    fn transpose(n: usize, (lines, step): (&[Self], usize), to: &mut [PanelStep]) {
         for i in 0..n {
             for (to, x) in to.iter_mut().zip(&lines[i * step..]) {
                 to[i] = x.float();
@@ -111,8 +111,8 @@ impl StoredFloat for f32 {
         self
     }
 
-    fn turn(n: usize, lines: (&[f32], usize), to: &mut [PanelStep]) {
-        Isa::detect().turn((n, to.len()), lines, (to.as_flattened_mut(), PANEL));
+    fn transpose(n: usize, lines: (&[f32], usize), to: &mut [PanelStep]) {
+        Isa::detect().transpose((n, to.len()), lines, (to.as_flattened_mut(), PANEL));
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn pack_panel<T: StoredFloat>(
             }
         }
     } else if let Some((numbers, stride)) = b.transposed().rows_of() {
-        T::turn(width, (&numbers[first * stride + from..], stride), steps);
+        T::transpose(width, (&numbers[first * stride + from..], stride), steps);
     }
 }
 

@@ -52,7 +52,7 @@ fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
         };
     }
     let transposed: Vec<f32> = (0..k * n).map(|i| b[i % k * n + i / k]).collect();
-    let a_turned: Vec<f32> = (0..m * k).map(|i| a[i % m * k + i / m]).collect();
+    let a_transposed: Vec<f32> = (0..m * k).map(|i| a[i % m * k + i / m]).collect();
     let packed = PackedMatrix::pack(k, n, &b).unwrap();
     assert_eq!(packed.panels(), PackedMatrix::pack_transposed(k, n, &transposed).unwrap().panels());
     let viewed = PackedMatrix::from_panels(k, n, packed.panels()).unwrap();
@@ -65,7 +65,8 @@ fn check((m, k, n): (usize, usize, usize), seed: u32, function: Function) {
         let (mut rows, mut cols) = (two.clone(), two);
         multiply(isa, m, &Matrix::new(&a, m, k), &Matrix::new(&b, k, n), &epilogue, &mut rows, &Serial)
             .unwrap();
-        let (a, b) = (Matrix::new(&a_turned, k, m).transposed(), Matrix::new(&transposed, n, k).transposed());
+        let (a, b) =
+            (Matrix::new(&a_transposed, k, m).transposed(), Matrix::new(&transposed, n, k).transposed());
         multiply(isa, m, &a, &b, &epilogue, &mut cols, &Threads).unwrap();
         assert_eq!(rows, cols, "nor does the order of the elements in memory");
         if m > 1 {
@@ -98,6 +99,25 @@ fn several_blocks_of_everything() {
     check((16, STEPS + 9, BLOCK / STEPS * PANEL + 33), 6, Function::Identity);
     // More tiles than are kept, and more column blocks than the limit for repacking.
     check((45, STEPS - 8, BLOCKS * (BLOCK / STEPS) * PANEL + 1), 7, Function::Relu);
+}
+
+/// In an epilogue as alone, functions that clamp at 0 make 0 of -0.
+#[test]
+fn clamped_zeros_are_positive() {
+    let (m, k, n) = (5, 4, 37);
+    let (a, b) = (vec![0.0; m * k], vec![1.0; k * n]);
+    let packed = PackedMatrix::pack(k, n, &b).unwrap();
+    let scale = vec![-1.0; n];
+    for (isa, function) in
+        Isa::all().flat_map(|isa| [Function::Identity, Function::Relu, Function::Relu6].map(|f| (isa, f)))
+    {
+        let epilogue = Epilogue { scale: Some(&scale), function, ..Epilogue::default() };
+        let (mut out, mut alone) = (vec![f32::NAN; m * n], vec![-0.0; m * n]);
+        multiply(isa, m, &Matrix::new(&a, m, k), &packed, &epilogue, &mut out, &Serial).unwrap();
+        isa.map(function, &mut alone);
+        let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&out), bits(&alone), "{isa:?} {function:?}");
+    }
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn quanta_of_odd_ranges_are_numbers() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn misfits_are_refused() {
     assert!(NarrowMatrix::packed_len(Precision::Int8, (1 << 16) + 1, 1).is_err());
     assert!(NarrowMatrix::packed_len(Precision::Bf16, usize::MAX, 1).is_err());
     assert!(NarrowMatrix::packed_len(Precision::Bf16, 16, usize::MAX).is_err());

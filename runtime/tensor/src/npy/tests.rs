@@ -200,7 +200,7 @@ fn bf16_cannot_be_written() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(
+    fn written_text_is_read(
         dtype in prop::sample::select(&DType::ALL[..]),
         dims in prop::collection::vec(0usize..5, 0..5),
         seed in any::<u8>(),

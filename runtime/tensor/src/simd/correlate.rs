@@ -14,6 +14,7 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
+use super::functions::across;
 use super::vector::Vector;
 
 /// The number of taps at a time.
@@ -123,14 +124,7 @@ unsafe fn group<V: Vector, const R: usize>(
             // SAFETY: by the caller's contract the machine has the instructions; `lanes` holds the widest
             // vector.
             unsafe { acc.store(lanes.as_mut_ptr()) }
-            let mut half = STEP / 2;
-            while half > 0 {
-                for j in 0..half {
-                    lanes[j] += lanes[j + half];
-                }
-                half /= 2;
-            }
-            *sum += lanes[0];
+            *sum += across(lanes, |a, b| a + b);
         }
     }
 }

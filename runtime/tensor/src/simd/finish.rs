@@ -70,7 +70,7 @@ pub(super) fn run<const FMA: bool>(
 
 /// [`run`] without a residual, where each row of `sums` is a column.
 #[inline(always)]
-pub(super) fn run_turned<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]]) -> bool {
+pub(super) fn run_transposed<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]]) -> bool {
     let limits = limits(epilogue.function);
     for i in 0..sums.len() {
         let scale = epilogue.scale.map(|scale| [scale[i]; ACROSS]);
@@ -146,6 +146,7 @@ fn each(mut x: [f32; LANES], f: impl Fn(usize, f32) -> f32) -> [f32; LANES] {
 
 #[inline(always)]
 fn within((low, high): (f32, f32), x: f32) -> f32 {
-    let x = if x < low { low } else { x };
+    // `<=`: a zero becomes the limit 0, whatever its sign.
+    let x = if x <= low { low } else { x };
     if x > high { high } else { x }
 }

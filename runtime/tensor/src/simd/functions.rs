@@ -18,7 +18,7 @@ pub enum Function {
     /// The identity.
     #[default]
     Identity,
-    /// `max(x, 0)`; NaN stays NaN. [`Isa::map`](super::Isa::map) turns -0 into 0, an epilogue keeps it.
+    /// `max(x, 0)`; NaN stays NaN, and -0 becomes 0.
     Relu,
     /// `min(max(x, 0), 6)`; NaN and -0 as in [`Function::Relu`].
     Relu6,
@@ -211,6 +211,20 @@ fn sigmoid<const FMA: bool>(x: f32) -> f32 {
     let quotient = dividend / divisor;
     let rest = fma::<FMA>(-quotient, divisor, dividend) - quotient * lost;
     fma::<FMA>(rest, if x < 0.0 { 1.0 - quotient } else { quotient }, quotient)
+}
+
+/// Joins the lanes of a vector, whose number is a power of two: those of the second half with those of the
+/// first, and so on.
+#[inline(always)]
+pub(super) fn across<T: Copy, const N: usize>(mut lanes: [T; N], join: impl Fn(T, T) -> T) -> T {
+    let mut half = N / 2;
+    while half > 0 {
+        for i in 0..half {
+            lanes[i] = join(lanes[i], lanes[i + half]);
+        }
+        half /= 2;
+    }
+    lanes[0]
 }
 
 #[inline(always)]

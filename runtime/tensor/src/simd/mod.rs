@@ -4,7 +4,7 @@
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times some panels: limited by reading b
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
-//!                       ├─ turn      transposition, while a matrix is packed             (turn.rs)
+//!                       ├─ transpose transposition, while a matrix is packed             (transpose.rs)
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
 //!                       ├─ narrow    products of bytes or bf16, panel by panel   (halves.rs, matrix_unit.rs)
 //!                       ├─ to_bytes, ..  f32 from and to bytes and bf16                 (convert.rs)
@@ -15,7 +15,7 @@
 //!                       ├─ winograd  input and output transforms                        (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
-//!                       ├─ gather    sums and extremes                                  (reduce.rs)
+//!                       ├─ reduce    sums and extremes                                  (reduce.rs)
 //!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
 //!                       ├─ zip       a step of a fused program                          (zip.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
@@ -58,7 +58,7 @@ mod taps;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod turn;
+mod transpose;
 mod update;
 mod vector;
 mod window;
@@ -80,7 +80,7 @@ pub(crate) use layout::{
 };
 pub use layout::{PANEL, Precision};
 pub(crate) use planes::{ACROSS, Block, Planes};
-pub(crate) use reduce::Gather;
+pub(crate) use reduce::Reduction;
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;
 pub use update::Update;
@@ -122,15 +122,10 @@ impl<'a> Panels<'a> {
 
 /// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]
-pub(crate) fn ask_for<T>(x: Option<&T>) {
-    #[cfg(target_arch = "x86_64")]
+pub(crate) fn prefetch<T>(x: Option<&T>) {
     if let Some(x) = x {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint; any address is allowed.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(x).cast()) };
+        tile::prefetch_at(x);
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = x;
 }
 
 /// An instruction set that this machine supports.
@@ -254,12 +249,17 @@ impl Isa {
     ///
     /// # Panics
     /// If the part reaches outside of a slice.
-    pub(crate) fn turn(self, (lines, len): (usize, usize), from: (&[f32], usize), to: (&mut [f32], usize)) {
+    pub(crate) fn transpose(
+        self,
+        (lines, len): (usize, usize),
+        from: (&[f32], usize),
+        to: (&mut [f32], usize),
+    ) {
         dispatch!(
             self,
-            turn::portable((lines, len), from, to),
-            turn::avx2((lines, len), from, to),
-            turn::avx512((lines, len), from, to)
+            transpose::portable((lines, len), from, to),
+            transpose::avx2((lines, len), from, to),
+            transpose::avx512((lines, len), from, to)
         );
     }
 
@@ -526,9 +526,9 @@ impl Isa {
             compiled!(
                 self,
                 |epilogue: &Epilogue<'_>, sums: &mut [[f32; ACROSS]], done: &mut bool| {
-                    *done = finish::run_turned::<FUSED>(epilogue, sums);
+                    *done = finish::run_transposed::<FUSED>(epilogue, sums);
                 },
-                *done = finish::run_turned::<true>(epilogue, sums)
+                *done = finish::run_transposed::<true>(epilogue, sums)
             );
             if !*done {
                 self.map(epilogue.function, sums.as_flattened_mut());
@@ -536,9 +536,9 @@ impl Isa {
         }
         dispatch!(
             self,
-            planes::portable_turn(outs, block),
-            planes::avx2_turn(outs, block),
-            planes::avx512_turn(outs, block)
+            planes::portable_transposed(outs, block),
+            planes::avx2_transposed(outs, block),
+            planes::avx512_transposed(outs, block)
         );
     }
 
@@ -664,22 +664,24 @@ impl Isa {
     }
 
     /// Reduces a row to a number.
-    pub(crate) fn gather_row(self, gather: Gather, x: &[f32]) -> f64 {
+    pub(crate) fn reduce_row(self, reduction: Reduction, x: &[f32]) -> f64 {
         let acc = &mut 0.0;
         compiled!(
             self,
-            |gather: Gather, x: &[f32], acc: &mut f64| *acc = reduce::row(gather, x),
-            *acc = reduce::row(gather, x)
+            |reduction: Reduction, x: &[f32], acc: &mut f64| *acc = reduce::row(reduction, x),
+            *acc = reduce::row(reduction, x)
         );
         *acc
     }
 
     /// Reduces each column of a matrix with row stride `stride` into `acc`.
-    pub(crate) fn gather_rows(self, gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
+    pub(crate) fn reduce_rows(self, reduction: Reduction, x: &[f32], stride: usize, acc: &mut [f64]) {
         compiled!(
             self,
-            |gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]| reduce::rows(gather, x, stride, acc),
-            reduce::rows(gather, x, stride, acc)
+            |reduction: Reduction, x: &[f32], stride: usize, acc: &mut [f64]| reduce::rows(
+                reduction, x, stride, acc
+            ),
+            reduce::rows(reduction, x, stride, acc)
         );
     }
 

@@ -210,14 +210,14 @@ macro_rules! planes_with {
     };
 }
 
-planes_with!(portable, portable_turn, [f32; 8], vectors 1, outs 1 2 3 4,);
+planes_with!(portable, portable_transposed, [f32; 8], vectors 1, outs 1 2 3 4,);
 #[cfg(target_arch = "x86_64")]
 planes_with!(
-    avx2, avx2_turn, std::arch::x86_64::__m256, vectors 2, outs 1 2 3 4 5 6,
+    avx2, avx2_transposed, std::arch::x86_64::__m256, vectors 2, outs 1 2 3 4 5 6,
     #[target_feature(enable = "avx2,fma")]
 );
 #[cfg(target_arch = "x86_64")]
 planes_with!(
-    avx512, avx512_turn, std::arch::x86_64::__m512, vectors 2, outs 1 2 3 4 5 6 7 8,
+    avx512, avx512_transposed, std::arch::x86_64::__m512, vectors 2, outs 1 2 3 4 5 6 7 8,
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 );

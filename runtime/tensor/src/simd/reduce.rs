@@ -5,12 +5,14 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
+use super::functions::across;
+
 /// Four registers of the widest instruction set.
 const LANES: usize = 32;
 
 /// A reduction of many numbers to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gather {
+pub(crate) enum Reduction {
     /// The sum.
     Sum,
     /// The sum of their squares.
@@ -21,13 +23,13 @@ pub(crate) enum Gather {
     Min,
 }
 
-impl Gather {
+impl Reduction {
     /// The neutral element.
     pub(crate) fn start(self) -> f64 {
         match self {
-            Gather::Sum | Gather::Squares => 0.0,
-            Gather::Max => f64::NEG_INFINITY,
-            Gather::Min => f64::INFINITY,
+            Reduction::Sum | Reduction::Squares => 0.0,
+            Reduction::Max => f64::NEG_INFINITY,
+            Reduction::Min => f64::INFINITY,
         }
     }
 
@@ -35,16 +37,16 @@ impl Gather {
     #[inline(always)]
     pub(crate) fn step(self, acc: f64, x: f64) -> f64 {
         match self {
-            Gather::Sum => acc + x,
-            Gather::Squares => acc + x * x,
-            Gather::Max => {
+            Reduction::Sum => acc + x,
+            Reduction::Squares => acc + x * x,
+            Reduction::Max => {
                 if x > acc || x.is_nan() {
                     x
                 } else {
                     acc
                 }
             }
-            Gather::Min => {
+            Reduction::Min => {
                 if x < acc || x.is_nan() {
                     x
                 } else {
@@ -57,29 +59,29 @@ impl Gather {
     /// Combines two partial results.
     #[inline(always)]
     pub(crate) fn join(self, a: f64, b: f64) -> f64 {
-        let how = if self == Gather::Squares { Gather::Sum } else { self };
+        let how = if self == Reduction::Squares { Reduction::Sum } else { self };
         how.step(a, b)
     }
 }
 
 /// Expands to one loop per kind of reduction.
 macro_rules! each_kind {
-    ($gather:expr, $kind:ident => $body:expr) => {
-        match $gather {
-            Gather::Sum => {
-                let $kind = Gather::Sum;
+    ($reduction:expr, $kind:ident => $body:expr) => {
+        match $reduction {
+            Reduction::Sum => {
+                let $kind = Reduction::Sum;
                 $body
             }
-            Gather::Squares => {
-                let $kind = Gather::Squares;
+            Reduction::Squares => {
+                let $kind = Reduction::Squares;
                 $body
             }
-            Gather::Max => {
-                let $kind = Gather::Max;
+            Reduction::Max => {
+                let $kind = Reduction::Max;
                 $body
             }
-            Gather::Min => {
-                let $kind = Gather::Min;
+            Reduction::Min => {
+                let $kind = Reduction::Min;
                 $body
             }
         }
@@ -88,8 +90,8 @@ macro_rules! each_kind {
 
 /// Reduces each row of `x` into `acc`, elementwise.
 #[inline(always)]
-pub(super) fn rows(gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
-    each_kind!(gather, kind => {
+pub(super) fn rows(reduction: Reduction, x: &[f32], stride: usize, acc: &mut [f64]) {
+    each_kind!(reduction, kind => {
         for x in x.chunks(stride.max(1)) {
             let x = &x[..acc.len()];
             for i in 0..acc.len() {
@@ -101,8 +103,8 @@ pub(super) fn rows(gather: Gather, x: &[f32], stride: usize, acc: &mut [f64]) {
 
 /// Reduces a row.
 #[inline(always)]
-pub(super) fn row(gather: Gather, x: &[f32]) -> f64 {
-    each_kind!(gather, kind => {
+pub(super) fn row(reduction: Reduction, x: &[f32]) -> f64 {
+    each_kind!(reduction, kind => {
         let mut lanes = [kind.start(); LANES];
         let (blocks, rest) = x.as_chunks::<LANES>();
         for block in blocks {
@@ -114,13 +116,6 @@ pub(super) fn row(gather: Gather, x: &[f32]) -> f64 {
         for &x in rest {
             acc = kind.step(acc, f64::from(x));
         }
-        let mut half = LANES / 2;
-        while half > 0 {
-            for j in 0..half {
-                lanes[j] = kind.join(lanes[j], lanes[j + half]);
-            }
-            half /= 2;
-        }
-        kind.join(acc, lanes[0])
+        kind.join(acc, across(lanes, |a, b| kind.join(a, b)))
     })
 }

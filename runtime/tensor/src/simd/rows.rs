@@ -8,7 +8,7 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-use super::functions::{exp, fma};
+use super::functions::{across, exp, fma};
 
 /// Two registers of the widest instruction set, eight of the narrowest.
 const LANES: usize = 32;
@@ -84,14 +84,7 @@ fn fold(row: &mut [f32], step: impl Fn(&mut f32, f32) -> f32) -> f32 {
     for x in rest {
         sum = step(x, sum);
     }
-    let mut half = LANES / 2;
-    while half > 0 {
-        for j in 0..half {
-            lanes[j] += lanes[j + half];
-        }
-        half /= 2;
-    }
-    sum + lanes[0]
+    sum + across(lanes, |a, b| a + b)
 }
 
 /// The largest element, ignoring NaN; negative infinity if there is none.

@@ -6,7 +6,7 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
-use super::functions::fma;
+use super::functions::{across, fma};
 
 /// The number of rows of the matrix that are read at a time: as many as the streams that hardware prefetchers
 /// follow.
@@ -61,13 +61,6 @@ pub(super) fn dots<const FMA: bool>(a: &[f32], b: &[f32], stride: usize, out: &m
         for i in 0..a_rest.len().min(b_rest.len()) {
             sum = fma::<FMA>(a_rest[i], b_rest[i], sum);
         }
-        let mut half = LANES / 2;
-        while half > 0 {
-            for l in 0..half {
-                lanes[l] += lanes[l + half];
-            }
-            half /= 2;
-        }
-        *out = sum + lanes[0];
+        *out = sum + across(lanes, |a, b| a + b);
     }
 }

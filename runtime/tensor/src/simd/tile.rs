@@ -110,20 +110,25 @@ const AHEAD: usize = 12;
 #[cfg(target_arch = "x86_64")]
 const NEXT: usize = 4;
 
+/// Prefetches the cache line at an address, which need not be valid.
+#[inline(always)]
+pub(super) fn prefetch_at<T>(x: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint; any address is allowed.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = x;
+}
+
 /// Prefetches a cache line into the L2 cache.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn ask_for_later(x: &f32) {
+fn prefetch_into_l2(x: &f32) {
     // SAFETY: a prefetch is a hint; any address is allowed.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(x).cast()) };
-}
-
-/// Prefetches a cache line.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn ask_for(x: *const f32) {
-    // SAFETY: a prefetch is a hint; any address is allowed.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) };
 }
 
 /// See [`super::Isa::copy_rows`]. Copies whole cache lines where there is enough after a row.
@@ -178,8 +183,8 @@ macro_rules! x86_tile {
         ) {
             for i in 0..R {
                 let out = place.row(i);
-                ask_for(&out[part * $lanes]);
-                ask_for(&out[(part + V - 1) * $lanes]);
+                prefetch_at(&out[part * $lanes]);
+                prefetch_at(&out[(part + V - 1) * $lanes]);
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
             for &Segment { a, b, next } in segments {
@@ -189,13 +194,13 @@ macro_rules! x86_tile {
                         && p % NEXT == 0
                         && let Some(x) = next.get(p / NEXT * LINE)
                     {
-                        ask_for_later(x);
+                        prefetch_into_l2(x);
                     }
                     let step = b.step(p).as_chunks().0;
                     let ahead = AHEAD * b.stride();
                     let b = [&step[part], &step[part + V - 1]];
-                    ask_for(b[0].as_ptr().wrapping_add(ahead));
-                    ask_for(b[1].as_ptr().wrapping_add(ahead));
+                    prefetch_at(b[0].as_ptr().wrapping_add(ahead));
+                    prefetch_at(b[1].as_ptr().wrapping_add(ahead));
                     let b = [$load(b[0]), $load(b[1])];
                     each_row!(R, I, {
                         // Not for synchronization: keeps the compiler from loading all rows' elements at

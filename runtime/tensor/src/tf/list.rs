@@ -155,40 +155,73 @@ impl TensorList {
         let Some(last) = self.slots.pop() else {
             return Err(TensorError::Invalid { op, problem: "the list is empty".to_owned() });
         };
-        let x = self.filled(op, last.as_ref(), element, allocator)?;
+        let x = self.filled_one(op, &last, element, allocator)?;
         Ok((self, x))
     }
 
-    /// The tensor of a slot; zeros if the slot is empty.
-    fn filled(
+    /// The shape of elements with the dimensions that `element` adds.
+    fn merged(&self, op: &'static str, element: &PartialShape) -> Result<PartialShape, TensorError> {
+        self.element.merged(element).ok_or_else(|| {
+            let problem = format!("shapes {:?} and {:?} differ", self.element.dims(), element.dims());
+            TensorError::Invalid { op, problem }
+        })
+    }
+
+    /// The zeros that empty slots read as. If `merged` is not their whole shape, it is completed by the
+    /// shapes of all tensors in the list.
+    fn zeros(
         &self,
         op: &'static str,
-        slot: Option<&HostTensor>,
+        merged: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, TensorError> {
+        let mut shape = merged.clone();
+        if shape.shape().is_none() {
+            for x in self.slots.iter().flatten() {
+                shape = shape.merged(&x.shape().into()).ok_or_else(|| {
+                    let problem = format!("shapes {:?} and {} differ", shape.dims(), x.shape());
+                    TensorError::Invalid { op, problem }
+                })?;
+            }
+        }
+        let shape = shape.shape().ok_or_else(|| TensorError::Invalid {
+            op,
+            problem: format!("an empty slot of unknown shape {:?}", shape.dims()),
+        })?;
+        HostTensor::zeros(self.dtype, shape, allocator)
+    }
+
+    /// The tensors of some slots. An empty slot reads as zeros, whose shape `element` completes.
+    fn filled<'s>(
+        &self,
+        op: &'static str,
+        slots: impl Iterator<Item = Result<&'s Option<HostTensor>, TensorError>>,
+        element: &PartialShape,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<Vec<HostTensor>, TensorError> {
+        let merged = self.merged(op, element)?;
+        let mut zeros = None;
+        try_collected(slots.map(|slot| match (slot?, &zeros) {
+            (Some(x), _) if merged.allows(x.shape()) => Ok(x.clone()),
+            (Some(x), _) => {
+                let problem = format!("shapes {:?} and {} differ", merged.dims(), x.shape());
+                Err(TensorError::Invalid { op, problem })
+            }
+            (None, Some(zeros)) => Ok(HostTensor::clone(zeros)),
+            (None, None) => Ok(zeros.insert(self.zeros(op, &merged, allocator)?).clone()),
+        }))
+    }
+
+    /// The tensor of one slot.
+    fn filled_one(
+        &self,
+        op: &'static str,
+        slot: &Option<HostTensor>,
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, TensorError> {
-        let merged = self.element.merged(element);
-        if let (Some(x), Some(merged)) = (slot, &merged)
-            && merged.allows(x.shape())
-        {
-            return Ok(x.clone());
-        }
-        let from_others = || self.slots.iter().flatten().map(|x| x.shape().clone()).next();
-        match merged.filter(|_| slot.is_none()) {
-            Some(merged) => {
-                let shape = merged.shape().or_else(from_others).ok_or_else(|| TensorError::Invalid {
-                    op,
-                    problem: format!("an empty slot of unknown shape {:?}", merged.dims()),
-                })?;
-                HostTensor::zeros(self.dtype, shape, allocator)
-            }
-            None => {
-                let found = slot.map(HostTensor::shape);
-                let problem =
-                    format!("shapes {:?}, {:?} and {found:?} differ", self.element.dims(), element.dims());
-                Err(TensorError::Invalid { op, problem })
-            }
-        }
+        let mut one = self.filled(op, std::iter::once(Ok(slot)), element, allocator)?;
+        one.pop().ok_or(TensorError::Count { want: 1, got: 0 })
     }
 
     /// `TensorListGetItem`.
@@ -199,8 +232,7 @@ impl TensorList {
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, TensorError> {
         let op = "TensorListGetItem";
-        let slot = self.slots[self.slot(op, index)?].as_ref();
-        self.filled(op, slot, element, allocator)
+        self.filled_one(op, &self.slots[self.slot(op, index)?], element, allocator)
     }
 
     /// `TensorListSetItem`. With `resize`, the list grows to contain the index.
@@ -244,16 +276,6 @@ impl TensorList {
         Ok(self)
     }
 
-    /// The tensors of all slots; an empty slot reads as zeros.
-    fn all(
-        &self,
-        op: &'static str,
-        element: &PartialShape,
-        allocator: &Arc<dyn Allocator>,
-    ) -> Result<Vec<HostTensor>, TensorError> {
-        try_collected(self.slots.iter().map(|slot| self.filled(op, slot.as_ref(), element, allocator)))
-    }
-
     /// `TensorListStack`: the elements along a new first axis. `n` is the required number of elements; -1
     /// allows any.
     pub fn stack(
@@ -269,9 +291,9 @@ impl TensorList {
                 problem: format!("{n} elements wanted of {}", self.len()),
             });
         }
-        let all = self.all(op, element, allocator)?;
+        let all = self.filled(op, self.slots.iter().map(Ok), element, allocator)?;
         if all.is_empty() {
-            return self.nothing(op, element, &[0], allocator);
+            return self.nothing(op, element, allocator);
         }
         pack(&collected(&all)?, 0, allocator)
     }
@@ -284,29 +306,91 @@ impl TensorList {
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, TensorError> {
         let op = "TensorListGather";
-        let item = |&i| self.filled(op, self.slots[self.slot(op, i)?].as_ref(), element, allocator);
-        let found = try_collected(indices.iter().map(item))?;
+        let slots = indices.iter().map(|&i| Ok(&self.slots[self.slot(op, i)?]));
+        let found = self.filled(op, slots, element, allocator)?;
         if found.is_empty() {
-            return self.nothing(op, element, &[0], allocator);
+            return self.nothing(op, element, allocator);
         }
         pack(&collected(&found)?, 0, allocator)
     }
 
-    /// `TensorListConcatV2`: the elements concatenated along their first axis, and their lengths along it.
+    /// `TensorListConcatV2`: the elements concatenated along their first axis, and their lengths along it. If
+    /// `element` has a length, it is that of all elements. Empty slots have the lengths in `leading`; without
+    /// one, that of all other elements.
     pub fn concat(
         &self,
         element: &PartialShape,
+        leading: &[i64],
         allocator: &Arc<dyn Allocator>,
     ) -> Result<(HostTensor, Vec<i64>), TensorError> {
         let op = "TensorListConcatV2";
-        let all = self.all(op, element, allocator)?;
+        let refused = |problem| TensorError::Invalid { op, problem };
+        let merged = self.merged(op, element)?;
+        let (mut length, mut row) = (None, PartialShape::unknown());
+        if let Some(dims) = merged.as_slice() {
+            let Some((&first, rest)) = dims.split_first() else {
+                return Err(refused("the elements are scalars".to_owned()));
+            };
+            (length, row) = (first, PartialShape::new(rest.to_vec()));
+        }
+        let (is_given, mut is_common) = (length.is_some(), true);
+        for (i, x) in self.slots.iter().enumerate() {
+            let Some(x) = x else { continue };
+            let Some((&first, rest)) = x.shape().dims().split_first() else {
+                return Err(refused(format!("element {i} is a scalar")));
+            };
+            if *length.get_or_insert(first) != first {
+                is_common = false;
+            }
+            match row.merged(&PartialShape::new(rest.iter().copied().map(Some).collect())) {
+                Some(more) if is_common || !is_given => row = more,
+                _ => {
+                    let (want, found) = (merged.dims(), x.shape());
+                    return Err(refused(format!("shapes {want:?} and {found} of element {i} differ")));
+                }
+            }
+        }
+        let Some(row) = row.shape() else {
+            return Err(refused(format!("elements of unknown shape {:?}", merged.dims())));
+        };
+        let zeros = |i: usize| {
+            let length = match leading.get(i) {
+                Some(&length) => usize::try_from(length).ok(),
+                None => length.filter(|_| is_common),
+            };
+            let Some(length) = length else {
+                return Err(refused(format!("element {i} is an empty slot of unknown length")));
+            };
+            HostTensor::zeros(self.dtype, Shape::new(&[&[length], row.dims()].concat())?, allocator)
+        };
+        let filled = |(i, slot): (usize, &Option<HostTensor>)| match slot {
+            Some(x) => Ok(x.clone()),
+            None => zeros(i),
+        };
+        let all = try_collected(self.slots.iter().enumerate().map(filled))?;
         if all.is_empty() {
-            let rows = element.as_slice().and_then(|dims| dims.get(1..));
-            let rows = rows.map_or(PartialShape::unknown(), |dims| PartialShape::new(dims.to_vec()));
-            return Ok((self.nothing(op, &rows, &[0], allocator)?, Vec::new()));
+            let shape = Shape::new(&[&[0], row.dims()].concat())?;
+            return Ok((HostTensor::zeros(self.dtype, shape, allocator)?, Vec::new()));
         }
         let lengths = collected(all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)))?;
         Ok((concat(&collected(&all)?, 0, allocator)?, lengths))
+    }
+
+    /// `TensorListConcatLists`: the slots of both lists.
+    pub fn followed_by(mut self, other: &TensorList) -> Result<TensorList, TensorError> {
+        let op = "TensorListConcatLists";
+        if self.dtype != other.dtype {
+            let problem = format!("lists of {} and {}", self.dtype, other.dtype);
+            return Err(TensorError::Invalid { op, problem });
+        }
+        self.merged(op, &other.element)?;
+        for slot in &other.slots {
+            if let Some(x) = slot {
+                self.check(op, x)?;
+            }
+            push(&mut self.slots, slot.clone())?;
+        }
+        Ok(self)
     }
 
     /// `TensorListSplit`: consecutive parts of `x` of these lengths along its first axis.
@@ -339,21 +423,19 @@ impl TensorList {
         if begin[0] as usize == rows { Ok(list) } else { Err(refused()) }
     }
 
-    /// An empty tensor of shape `first`, then the shape of an element.
+    /// No elements, along a new first axis.
     fn nothing(
         &self,
         op: &'static str,
         element: &PartialShape,
-        first: &[usize],
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, TensorError> {
-        let merged =
-            self.element.merged(element).and_then(|merged| merged.shape()).or_else(|| element.shape());
-        let Some(shape) = merged else {
-            let problem = format!("no elements, of unknown shape {:?}", element.dims());
+        let merged = self.merged(op, element)?;
+        let Some(shape) = merged.shape() else {
+            let problem = format!("no elements, of unknown shape {:?}", merged.dims());
             return Err(TensorError::Invalid { op, problem });
         };
-        HostTensor::zeros(self.dtype, Shape::new(&[first, shape.dims()].concat())?, allocator)
+        HostTensor::zeros(self.dtype, Shape::new(&[&[0], shape.dims()].concat())?, allocator)
     }
 }
 

@@ -123,7 +123,8 @@ pub fn fake_quant(x: &HostTensor, ranges: &Ranges, cx: &Cx<'_>) -> Result<HostTe
 }
 
 /// The gradients of [`fake_quant`] by the numbers, and by both ends of each range. A number inside its range
-/// gets its gradient; the gradient of any other number is added to the end of the range that it exceeds.
+/// gets its gradient; the gradient of any other number is added to the end of the range that it exceeds. All
+/// are products with 0 or 1, as in TensorFlow: a gradient that is NaN or infinite makes NaN of the others.
 pub fn fake_quant_grad(
     dy: &HostTensor,
     x: &HostTensor,
@@ -143,11 +144,11 @@ pub fn fake_quant_grad(
         for ((to, (&x, &dy)), (channel, range)) in elements.zip(ranges.cycle()) {
             *to = match range {
                 None => dy,
-                Some(range) if x >= range.min && x <= range.max => dy,
                 Some(range) => {
-                    to_min[channel] += if x < range.min { dy } else { 0.0 };
-                    to_max[channel] += if x > range.max { dy } else { 0.0 };
-                    dy * 0.0 // NaN if the gradient is NaN or infinite
+                    let part = |is_taken: bool| if is_taken { dy } else { dy * 0.0 };
+                    to_min[channel] += part(x < range.min);
+                    to_max[channel] += part(x > range.max);
+                    part(x >= range.min && x <= range.max)
                 }
             };
         }

@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_size_is_refused() {
+    fn values_without_a_size_are_refused() {
         let tensor = |shape: &[usize], dtype| {
             HostTensor::allocate(dtype, Shape::new(shape).unwrap(), &Malloc::shared()).unwrap()
         };

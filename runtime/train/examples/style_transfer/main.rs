@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn mistakes_are_reported() {
         let why = |words: &[&str]| {
             let words = words.iter().map(|&word| word.to_owned());
             Args::parse(words).and_then(|args| run(&args)).expect_err("an error").to_string()

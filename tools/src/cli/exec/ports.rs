@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_goes_where_there_is_room() {
+    fn unnamed_values_go_where_there_is_room() {
         let ports = [("a", "i32"), ("ch", "!tfrt.chain"), ("b", "i32"), ("", "i32")];
         let ports = ports.map(|(name, ty)| Port::new(name, ty));
         let check = |given: &[&str], want: Result<Vec<usize>, &str>| {

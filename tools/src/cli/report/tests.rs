@@ -54,7 +54,7 @@ fn labels_and_notes_have_their_places() {
 }
 
 #[test]
-fn what_has_no_place_has_no_excerpt() {
+fn diagnostics_without_a_place_have_no_excerpt() {
     check("text", &Diagnostic::error("E0500", "all wrong"), &["t.mlir: error[E0500]: all wrong"]);
 }
 

@@ -109,7 +109,7 @@ fn words_are_made_as_a_shell_makes_them() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused() {
+fn unknown_constructs_are_refused() {
     for (line, part) in [
         ("echo $HOME", "'$' is not supported"),
         ("echo \"$HOME\"", "'$' is not supported"),

@@ -106,7 +106,7 @@ fn a_callee_starts_before_its_arguments_are_there() {
 }
 
 #[test]
-fn what_is_called_once_tells_of_its_errors_through_all_calls() {
+fn errors_of_functions_called_once_have_all_calls() {
     let mut source = Source::new();
     let bad = source.kernel("fail", &[0]);
     let fails = source.next("b", &[bad, 0]);

@@ -185,7 +185,7 @@ fn tasks_come_in_order_whether_they_are_queued_or_done_at_once() {
 }
 
 #[test]
-fn what_fails_later_says_where() {
+fn late_failures_have_locations() {
     let mut source = Source::new();
     let failed = source.kernel("fail_later", &[0]);
     let after = source.kernel("later", &[failed]);
@@ -362,7 +362,7 @@ fn payloads_of_panics_that_panic_are_errors_too() {
     }
 }
 
-/// What kernels own may panic when it is dropped: no caller waits for ever.
+/// Values and closures of kernels may panic when they are dropped: no caller waits for ever.
 #[test]
 fn destructors_that_panic_end_nothing_else() {
     #[derive(Debug)]

@@ -105,7 +105,7 @@ fn errors_dead_values_and_panics_skip_their_users_in_a_line() {
 }
 
 #[test]
-fn what_a_kernel_does_not_store_is_an_error_in_a_line_too() {
+fn missing_results_are_errors_in_a_line_too() {
     let more = |registry: &mut Registry| {
         let signature = Signature { operands: vec![&["i32"]], ..Signature::default() };
         let of = |results| Signature { results, ..signature.clone() };

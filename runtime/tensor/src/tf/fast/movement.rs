@@ -79,14 +79,13 @@ impl TransposePlan {
 /// Transposes along `axes`: tile by tile if the last axis is not contiguous in the source.
 fn transpose_axes<T: Copy>(axes: &mut Vec<MovedAxis>, from: &[T], to: &mut [T]) {
     let Some(last) = axes.pop() else { return };
-    // One axis of a plan has stride 1 in the source.
+    // One axis of a plan has stride 1 in the source: the last one, or this one.
     let contiguous = axes.iter().position(|axis| axis.from == 1).filter(|_| last.from != 1);
     let down = contiguous.map(|at| axes.remove(at));
     each_start(axes, |start_from, start_to| {
         let (from, to) = (&from[start_from..], &mut to[start_to..]);
         match down {
-            None if last.from == 1 => to[..last.len].copy_from_slice(&from[..last.len]),
-            None => to[..last.len].iter_mut().enumerate().for_each(|(i, to)| *to = from[i * last.from]),
+            None => to[..last.len].copy_from_slice(&from[..last.len]),
             Some(down) => transpose_part((last.len, down.len), (from, last.from), (to, down.to)),
         }
     });

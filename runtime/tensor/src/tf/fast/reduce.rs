@@ -9,7 +9,7 @@ use super::elementwise::{by_f32, is_half};
 use super::{BLOCK, Cx};
 use crate::math;
 use crate::scratch::filled;
-use crate::simd::{Gather, Isa};
+use crate::simd::{Isa, Reduction};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The length of the parts of a long row. Parts are reduced separately, so the result does not depend on the
@@ -31,11 +31,11 @@ pub fn reduce(
     keep_dims: bool,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let gather = match op {
-        Reduce::Sum | Reduce::Mean => Gather::Sum,
-        Reduce::Max => Gather::Max,
-        Reduce::Min => Gather::Min,
-        Reduce::EuclideanNorm => Gather::Squares,
+    let reduction = match op {
+        Reduce::Sum | Reduce::Mean => Reduction::Sum,
+        Reduce::Max => Reduction::Max,
+        Reduce::Min => Reduction::Min,
+        Reduce::EuclideanNorm => Reduction::Squares,
         Reduce::Prod | Reduce::All | Reduce::Any => {
             return reference::reduce(op, x, axes, keep_dims, cx.allocator);
         }
@@ -78,7 +78,7 @@ pub fn reduce(
     };
     let (from, mut to) = (transposed.read::<f32>()?, out.write::<f32>()?);
     if !to.is_empty() {
-        run(gather, &from, extents, &mut to, finish, cx)?;
+        run(reduction, &from, extents, &mut to, finish, cx)?;
     }
     drop(to);
     Ok(out)
@@ -91,12 +91,19 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     }
     let out = HostTensor::allocate(DType::F32, Shape::scalar(), cx.allocator)?;
     let extents = (1, x.num_elements(), 1);
-    run(Gather::Squares, &x.read::<f32>()?, extents, &mut out.write::<f32>()?, |sum| (sum / 2.0) as f32, cx)?;
+    run(
+        Reduction::Squares,
+        &x.read::<f32>()?,
+        extents,
+        &mut out.write::<f32>()?,
+        |sum| (sum / 2.0) as f32,
+        cx,
+    )?;
     Ok(out)
 }
 
 fn run(
-    gather: Gather,
+    reduction: Reduction,
     x: &[f32],
     (outer, count, inner): (usize, usize, usize),
     out: &mut [f32],
@@ -109,17 +116,17 @@ fn run(
         for (out, row) in out.iter_mut().zip(x.chunks_exact(count)) {
             cx.parts(&mut parts, (1, LONG), &|first, parts| {
                 for (part, x) in parts.iter_mut().zip(row[first * LONG..].chunks(LONG)) {
-                    *part = isa.gather_row(gather, x);
+                    *part = isa.reduce_row(reduction, x);
                 }
             });
-            *out = finish(parts.iter().fold(gather.start(), |acc, &part| gather.join(acc, part)));
+            *out = finish(parts.iter().fold(reduction.start(), |acc, &part| reduction.join(acc, part)));
         }
         return Ok(());
     }
     if inner == 1 {
         cx.parts(out, (1, count), &|first, out| {
             for (i, out) in (first..).zip(out) {
-                *out = finish(isa.gather_row(gather, &x[i * count..][..count]));
+                *out = finish(isa.reduce_row(reduction, &x[i * count..][..count]));
             }
         });
         return Ok(());
@@ -131,7 +138,7 @@ fn run(
             if inner <= NARROW {
                 narrow(
                     isa,
-                    gather,
+                    reduction,
                     &x[(first / inner + i) * count * inner..][..count * inner],
                     inner,
                     &mut acc,
@@ -143,11 +150,11 @@ fn run(
             let (at, column) = (first / inner + i, if outer == 1 { first } else { 0 });
             for (j, out) in out.chunks_mut(COLUMNS).enumerate() {
                 let acc = &mut acc[..out.len()];
-                acc.fill(gather.start());
+                acc.fill(reduction.start());
                 if count > 0 {
                     let slab = &x[at * count * inner..][..count * inner];
                     let to = slab.len() - inner + column + j * COLUMNS + out.len();
-                    isa.gather_rows(gather, &slab[column + j * COLUMNS..to], inner, acc);
+                    isa.reduce_rows(reduction, &slab[column + j * COLUMNS..to], inner, acc);
                 }
                 for (out, &acc) in out.iter_mut().zip(&*acc) {
                     *out = finish(acc);
@@ -159,15 +166,15 @@ fn run(
 }
 
 /// Reduces the narrow rows of `x`, of `inner` columns, to one row: the first `inner` elements of `acc`.
-fn narrow(isa: Isa, gather: Gather, x: &[f32], inner: usize, acc: &mut [f64; COLUMNS]) {
+fn narrow(isa: Isa, reduction: Reduction, x: &[f32], inner: usize, acc: &mut [f64; COLUMNS]) {
     let long = COLUMNS / inner * inner;
     let (rows, rest) = x.split_at(x.len() / long * long);
-    acc.fill(gather.start());
-    isa.gather_rows(gather, rows, long, &mut acc[..long]);
-    isa.gather_rows(gather, rest, long, &mut acc[..rest.len()]);
+    acc.fill(reduction.start());
+    isa.reduce_rows(reduction, rows, long, &mut acc[..long]);
+    isa.reduce_rows(reduction, rest, long, &mut acc[..rest.len()]);
     let (first, others) = acc[..long].split_at_mut(inner);
     for other in others.chunks_exact(inner) {
-        first.iter_mut().zip(other).for_each(|(acc, &x)| *acc = gather.join(*acc, x));
+        first.iter_mut().zip(other).for_each(|(acc, &x)| *acc = reduction.join(*acc, x));
     }
 }
 

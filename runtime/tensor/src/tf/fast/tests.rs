@@ -530,7 +530,7 @@ fn large_tensors() {
 }
 
 #[test]
-fn what_has_another_owner_is_not_overwritten() {
+fn shared_values_are_not_overwritten() {
     let allocator = malloc();
     let cx = &Cx::serial(&allocator);
     let x = tensor(&[3], &[1.0f32, -2.0, 3.0]);

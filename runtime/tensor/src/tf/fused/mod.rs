@@ -88,7 +88,7 @@ pub fn matmul(
 ) -> Result<HostTensor, TensorError> {
     let op = "MatMul";
     let [_, _, k, n] = weights.expect(op, &[WeightsKind::Matrix])?;
-    let Some((&last, rows)) = a.shape().dims().split_last().filter(|(last, _)| **last == k) else {
+    let Some((_, rows)) = a.shape().dims().split_last().filter(|(last, _)| **last == k) else {
         return invalid(op, format!("shape {} with weights of shape [{k}, {n}]", a.shape()));
     };
     let shape = Shape::new(&[rows, &[n]].concat())?;
@@ -106,7 +106,7 @@ pub fn matmul(
             let rows = FloatRows { numbers: &a, k, precision, groups: &groups };
             let packed = weights.narrow(precision, &panels)?;
             narrow::multiply(Isa::detect(), m, &rows, &packed, &epilogue, &mut out, cx.parallel)?;
-        } else if m > 0 && (last > 0 || a.is_empty()) {
+        } else if m > 0 {
             let packed = weights.packed(&panels)?;
             matmul_packed(m, &a, &packed, &epilogue, &mut out, cx.parallel)?;
         }

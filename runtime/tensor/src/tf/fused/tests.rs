@@ -359,7 +359,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn misfits_are_refused() {
     let allocator = malloc();
     let cx = &Cx::serial(&allocator);
     let b = numbers(1, &[3, 5]);

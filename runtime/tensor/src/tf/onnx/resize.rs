@@ -9,11 +9,14 @@
 //! The other interpolations compute in f64 for f64 and in f32 for other types; results of integer types are
 //! rounded towards zero.
 
+use std::sync::Arc;
+
 use super::super::fast::{self, Cx};
 use super::super::{cast, gather};
 use super::{WideFloat, with_float};
 use crate::error::invalid;
-use crate::scratch::{no_room, try_collected};
+use crate::mem::Allocator;
+use crate::scratch::try_collected;
 use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
 /// The interpolation of [`resize_axes`].
@@ -47,7 +50,7 @@ pub enum Coordinates {
     HalfPixel,
     /// As [`Coordinates::HalfPixel`], shifted so that the centers of both images correspond.
     HalfPixelSymmetric,
-    /// As [`Coordinates::HalfPixel`]; a single position is at -0.5, as in ONNX's reference implementation.
+    /// As [`Coordinates::HalfPixel`]; a single position is at 0.
     PytorchHalfPixel,
     /// The outermost pixels correspond.
     AlignCorners,
@@ -167,7 +170,8 @@ impl ResizeAxesAttrs {
         Some(match self.coordinates {
             Coordinates::HalfPixel => half_pixel,
             Coordinates::HalfPixelSymmetric => from / 2.0 * (1.0 - axis.to as f64 / to) + half_pixel,
-            Coordinates::PytorchHalfPixel if to == 1.0 => -0.5,
+            // As ONNX defines it, and ONNX Runtime; ONNX's reference implementation has -0.5.
+            Coordinates::PytorchHalfPixel if axis.to == 1 => 0.0,
             Coordinates::PytorchHalfPixel => half_pixel,
             Coordinates::AlignCorners if to == 1.0 => 0.0,
             Coordinates::AlignCorners => at * (from - 1.0) / (to - 1.0),
@@ -185,22 +189,36 @@ impl ResizeAxesAttrs {
         })
     }
 
-    /// Sets the weights of neighbouring taps, and returns the first tap, which may be outside of the image.
-    fn weights(&self, position: f64, scale: f64, weights: &mut Vec<f64>) -> i64 {
-        weights.clear();
-        // A position on an element lies at distance 1 from the tap before it.
-        let first = position.ceil() - 1.0;
-        let ratio = position - first;
-        let shrink = if self.antialias { scale.min(1.0) } else { 1.0 };
+    /// The factor by which distances shrink for downscaling.
+    fn shrink(&self, scale: f64) -> f64 {
+        if self.antialias { scale.min(1.0) } else { 1.0 }
+    }
+
+    /// The first tap of a result, relative to the element before its position.
+    fn first_tap(&self, scale: f64) -> i64 {
         let reach = match self.interpolation {
             AxisInterpolation::Nearest(_) => 0.0,
             AxisInterpolation::Linear => 1.0,
             AxisInterpolation::Cubic(_) => 2.0,
         };
-        let begin = (-reach / shrink).floor() as i64 + 1;
-        for tap in begin..2 - begin {
+        (-reach / self.shrink(scale)).floor() as i64 + 1
+    }
+
+    /// The number of taps of each result.
+    fn n_taps(&self, scale: f64) -> usize {
+        (2 - 2 * self.first_tap(scale)) as usize
+    }
+
+    /// Sets the weights of the [`n_taps`](Self::n_taps) taps around a position, and returns the first tap,
+    /// which may be outside of the image.
+    fn weights(&self, position: f64, scale: f64, weights: &mut [f64]) -> i64 {
+        // A position on an element lies at distance 1 from the tap before it.
+        let first = position.ceil() - 1.0;
+        let ratio = position - first;
+        let (begin, shrink) = (self.first_tap(scale), self.shrink(scale));
+        for (weight, tap) in weights.iter_mut().zip(begin..) {
             let distance = ((tap as f64 - ratio) * shrink).abs();
-            weights.push(match self.interpolation {
+            *weight = match self.interpolation {
                 AxisInterpolation::Cubic(a) if distance <= 1.0 => {
                     ((a + 2.0) * distance - (a + 3.0)) * distance * distance + 1.0
                 }
@@ -209,13 +227,12 @@ impl ResizeAxesAttrs {
                 }
                 AxisInterpolation::Cubic(_) => 0.0,
                 _ => (1.0 - distance).max(0.0),
-            });
+            };
         }
-        let first = first as i64 + begin;
         if self.antialias {
             normalize(weights);
         }
-        first
+        first as i64 + begin
     }
 
     fn nearest(&self, mode: NearestMode, position: f64) -> f64 {
@@ -235,36 +252,43 @@ fn normalize(weights: &mut [f64]) {
     weights.iter_mut().for_each(|weight| *weight /= sum);
 }
 
-/// The taps of the results along an axis.
+/// The taps of the results along an axis, as many for each result.
 struct AxisWeights {
-    /// The begin of each result's taps in `taps`, and the end of the last.
-    begins: Vec<usize>,
-    taps: Vec<(usize, f64)>,
+    /// The first tap of each result.
+    firsts: HostTensor,
+    /// The weights of each result's taps.
+    weights: HostTensor,
+    n_taps: usize,
 }
 
 impl AxisWeights {
-    fn new(attrs: &ResizeAxesAttrs, axis: &AxisResize) -> Result<AxisWeights, TensorError> {
-        let (mut begins, mut taps, mut weights) = (vec![0], Vec::new(), Vec::new());
-        begins.try_reserve_exact(axis.to).map_err(|_| no_room::<f64>(axis.to))?;
+    fn new(
+        attrs: &ResizeAxesAttrs,
+        axis: &AxisResize,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<AxisWeights, TensorError> {
+        let n_taps = attrs.n_taps(axis.scale);
+        let firsts = HostTensor::allocate(DType::I64, Shape::new(&[axis.to])?, allocator)?;
+        let weights = HostTensor::allocate(DType::F64, Shape::new(&[axis.to, n_taps])?, allocator)?;
         let last = axis.from as i64 - 1;
-        for at in 0..axis.to {
-            // `outside` overwrites results without a position.
-            let position = attrs.position(axis, at).unwrap_or(0.0);
-            let first = attrs.weights(position, axis.scale, &mut weights);
-            if attrs.exclude_outside {
-                for (tap, weight) in (first..).zip(&mut weights) {
-                    if tap < 0 || tap > last {
-                        *weight = 0.0;
+        {
+            let (mut firsts, mut weights) = (firsts.write::<i64>()?, weights.write::<f64>()?);
+            let results = firsts.iter_mut().zip(weights.chunks_exact_mut(n_taps));
+            for (at, (first, weights)) in results.enumerate() {
+                // `outside` overwrites results without a position.
+                let position = attrs.position(axis, at).unwrap_or(0.0);
+                *first = attrs.weights(position, axis.scale, weights);
+                if attrs.exclude_outside {
+                    for (tap, weight) in (*first..).zip(&mut *weights) {
+                        if tap < 0 || tap > last {
+                            *weight = 0.0;
+                        }
                     }
+                    normalize(weights);
                 }
-                normalize(&mut weights);
             }
-            let within = |(tap, &weight): (i64, &f64)| (tap.clamp(0, last) as usize, weight);
-            taps.try_reserve(weights.len()).map_err(|_| no_room::<f64>(axis.to))?;
-            taps.extend((first..).zip(&weights).map(within).filter(|(_, weight)| *weight != 0.0));
-            begins.push(taps.len());
         }
-        Ok(AxisWeights { begins, taps })
+        Ok(AxisWeights { firsts, weights, n_taps })
     }
 
     /// The tensor with the axis resized.
@@ -280,15 +304,18 @@ impl AxisWeights {
         let out = HostTensor::allocate(x.dtype(), Shape::new(&dims)?, cx.allocator)?;
         if out.num_elements() > 0 {
             let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
-            let from: &[T] = &from;
-            let cost = self.taps.len().div_ceil(axis.to);
-            cx.parts(&mut to, (inner, cost), &|first, part| {
+            let (firsts, weights) = (self.firsts.read::<i64>()?, self.weights.read::<f64>()?);
+            let (from, firsts, weights): (&[T], &[i64], &[f64]) = (&from, &firsts, &weights);
+            let last = axis.from as i64 - 1;
+            cx.parts(&mut to, (inner, self.n_taps), &|first, part| {
                 for (row, number) in part.chunks_exact_mut(inner).zip(first / inner..) {
                     let (plane, at) = (number / axis.to * axis.from, number % axis.to);
                     row.fill(T::ZERO);
-                    for &(tap, weight) in &self.taps[self.begins[at]..self.begins[at + 1]] {
+                    let weights = &weights[at * self.n_taps..][..self.n_taps];
+                    // A tap without weight does not count, even if its element is not finite.
+                    for (tap, &weight) in (firsts[at]..).zip(weights).filter(|(_, weight)| **weight != 0.0) {
                         let weight = T::rounded(weight);
-                        let line = &from[(plane + tap) * inner..][..inner];
+                        let line = &from[(plane + tap.clamp(0, last) as usize) * inner..][..inner];
                         row.iter_mut().zip(line).for_each(|(sum, &x)| *sum += x * weight);
                     }
                 }
@@ -325,12 +352,11 @@ pub fn resize_axes(
         let mut y = x.clone();
         for axis in axes.iter().filter(changes) {
             let last = axis.from as f64 - 1.0;
-            let nearest = (0..axis.to).map(|at| {
+            let indices = HostTensor::allocate(DType::I64, Shape::new(&[axis.to])?, cx.allocator)?;
+            for (at, index) in indices.write::<i64>()?.iter_mut().enumerate() {
                 let position = attrs.position(axis, at).unwrap_or(0.0);
-                Ok(attrs.nearest(mode, position).clamp(0.0, last) as i64)
-            });
-            let nearest = try_collected(nearest)?;
-            let indices = HostTensor::from_slice(Shape::new(&[axis.to])?, &nearest, cx.allocator)?;
+                *index = attrs.nearest(mode, position).clamp(0.0, last) as i64;
+            }
             y = gather(&y, &indices, axis.axis as i64, 0, cx.allocator)?;
         }
         y
@@ -338,7 +364,7 @@ pub fn resize_axes(
         let to = if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
         let mut y = fast::cast(x, to, cx)?;
         for axis in axes.iter().filter(changes) {
-            let weights = AxisWeights::new(attrs, axis)?;
+            let weights = AxisWeights::new(attrs, axis, cx.allocator)?;
             y = with_float!(y, T => weights.apply::<T>(&y, axis, cx)?);
         }
         fast::cast(&y, x.dtype(), cx)?

@@ -100,13 +100,18 @@ impl<'s, A: Attrs> Derived<'s, A> {
         })
     }
 
-    /// The types of the operands or results of the first argument for which `of` is true.
-    fn found(&self, of: impl Fn(&Arg) -> bool) -> Option<&[Option<Type>]> {
+    /// The types of the operands or results of each argument for which `of` is true.
+    fn found(&self, of: impl Fn(&Arg) -> bool) -> Vec<&[Option<Type>]> {
         let sides = [(&self.signature.inputs, &self.inputs), (&self.signature.outputs, &self.outputs)];
-        sides.into_iter().find_map(|(args, types)| {
-            let i = args.iter().position(&of)?;
-            types.get(self.spans(args, types.len())?.get(i)?.clone())
-        })
+        let mut found = Vec::new();
+        for (args, types) in sides {
+            if args.iter().any(&of) {
+                let spans = self.spans(args, types.len()).unwrap_or_default();
+                let args = args.iter().zip(spans).filter(|(arg, _)| of(arg));
+                found.extend(args.filter_map(|(_, span)| types.get(span)));
+            }
+        }
+        found
     }
 }
 
@@ -116,7 +121,7 @@ impl<A: Attrs> Attrs for Derived<'_, A> {
     }
 
     fn int(&self, name: &str) -> Option<i64> {
-        let number = || self.found(|arg| arg.number == Some(name)).map(|types| types.len() as i64);
+        let number = || self.found(|arg| arg.number == Some(name)).first().map(|types| types.len() as i64);
         self.given.int(name).or_else(number)
     }
 
@@ -133,9 +138,9 @@ impl<A: Attrs> Attrs for Derived<'_, A> {
     }
 
     fn ty(&self, name: &str) -> Option<Type> {
-        let found =
-            || self.found(|arg| matches!(arg.ty, ArgType::Attr(ty) if ty == name))?.first().copied()?;
-        self.given.ty(name).or_else(found)
+        let found = || self.found(|arg| matches!(arg.ty, ArgType::Attr(ty) if ty == name));
+        // `check` compares those that are known.
+        self.given.ty(name).or_else(|| found().into_iter().flatten().copied().flatten().next())
     }
 
     fn shape(&self, name: &str) -> Option<PartialShape> {
@@ -159,8 +164,14 @@ impl<A: Attrs> Attrs for Derived<'_, A> {
     }
 
     fn types(&self, name: &str) -> Option<Vec<Type>> {
-        let found =
-            || self.found(|arg| matches!(arg.ty, ArgType::List(ty) if ty == name))?.iter().copied().collect();
+        let found = || {
+            let mut lists = self.found(|arg| matches!(arg.ty, ArgType::List(ty) if ty == name)).into_iter();
+            let first = lists.next()?.to_vec();
+            let merged = lists.fold(first, |known, types| {
+                known.iter().zip(types).map(|(known, ty)| known.or(*ty)).collect()
+            });
+            merged.into_iter().collect()
+        };
         self.given.types(name).or_else(found)
     }
 }

@@ -144,6 +144,55 @@ fn operators_do_what_their_attributes_say() {
     check("MaxPoolV2", &[("padding", "VALID")], &window, &["f32[1x1x1x1]:2"]);
 }
 
+/// An attribute of types is that of any operand or result whose type is known.
+#[test]
+fn types_are_derived_from_all_arguments() {
+    let f32s = Some(Type::from(DType::F32));
+    let derived = |op, inputs: &[Option<Type>], outputs: &[Option<Type>]| {
+        let signature = row(op).expect(op).signature();
+        Derived::new(signature, attrs(&[]), inputs.to_vec(), outputs.to_vec())
+    };
+    for (inputs, output) in [([f32s, None], None), ([None, f32s], None), ([None, None], f32s)] {
+        assert_eq!(derived("AddV2", &inputs, &[output]).ty("T"), f32s);
+    }
+    assert_eq!(derived("AddV2", &[None, None], &[None]).ty("T"), None);
+    let listed = [None, f32s, None];
+    assert_eq!(derived("AddN", &listed, &[None]).ty("T"), f32s);
+    assert_eq!(derived("AddN", &listed, &[None]).int("N"), Some(3));
+    let i32s = Some(Type::from(DType::I32));
+    assert_eq!(
+        derived("IdentityN", &[f32s, None], &[None, i32s]).types("T").map(|types| types.len()),
+        Some(2)
+    );
+    assert_eq!(derived("IdentityN", &[f32s, None], &[None, None]).types("T"), None);
+}
+
+/// As in TensorFlow, the gradients are products with 0 or 1.
+#[test]
+fn gradients_that_are_not_finite_reach_all_ends_of_a_range() {
+    let ends = ["f32:-1", "f32:1"];
+    let check = |gradients, want: [&str; 3]| {
+        let op = "FakeQuantWithMinMaxVarsGradient";
+        check(op, &[], &[&[gradients, "f32[3]:0,5,-5"], &ends[..]].concat(), &want);
+    };
+    check("f32[3]:1,2,4", ["f32[3]:1,0,0", "f32:4", "f32:2"]);
+    check("f32[3]:inf,2,4", ["f32[3]:inf,0,0", "f32:nan", "f32:nan"]);
+    check("f32[3]:1,2,-inf", ["f32[3]:1,0,nan", "f32:-inf", "f32:nan"]);
+}
+
+/// ONNX Runtime's results for a size of 1. ONNX's reference implementation has the position -0.5.
+#[test]
+fn a_single_pixel_is_the_first() {
+    for (mode, x) in [("nearest", "1,8,27,64"), ("linear", "1,8,27,64"), ("cubic", "1,8,27,64")] {
+        for (scales, sizes) in [("f32[0]:", "i64[1]:1"), ("f32[1]:0.3", "i64[0]:")] {
+            let coordinates = ("coordinate_transformation_mode", "pytorch_half_pixel");
+            let given = [("mode", mode), ("axes", "0"), coordinates];
+            let x = format!("f32[4]:{x}");
+            check("_Resize", &given, &[&x, "f32[0]:", scales, sizes], &["f32[1]:1"]);
+        }
+    }
+}
+
 #[test]
 fn fusions_are_compositions() {
     let product = ["f32[1x2]:1,2", "f32[2x2]:1,0,0,-1"];

@@ -224,7 +224,7 @@ fn movements(
     let open = PartialShape::from_i64(a).unwrap_or(PartialShape::unknown());
     all!(
         TensorList::reserve(DType::F32, open.clone(), at(0)),
-        TensorList::from_tensor(x, &open, m).and_then(|list| list.concat(&open, m)),
+        TensorList::from_tensor(x, &open, m).and_then(|list| list.concat(&open, b, m)),
         TensorList::from_tensor(x, &open, m).and_then(|list| list.gather(b, &open, m)),
         TensorList::from_tensor(x, &PartialShape::unknown(), m).and_then(|list| list.set_item(
             at(0),

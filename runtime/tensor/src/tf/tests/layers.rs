@@ -258,7 +258,7 @@ fn lists_are_values() {
     assert_eq!((list.len(), longer.len()), (0, 2));
     check(longer.stack(&PartialShape::unknown(), -1, m), &[2, 1, 2], &[1i32, 2, 3, 4]);
     check(longer.get_item(1, &PartialShape::unknown(), m), &[1, 2], &[3i32, 4]);
-    let (joined, lengths) = longer.concat(&PartialShape::unknown(), m).unwrap();
+    let (joined, lengths) = longer.concat(&PartialShape::unknown(), &[], m).unwrap();
     check(Ok(joined), &[2, 2], &[1i32, 2, 3, 4]);
     assert_eq!(lengths, [1, 1]);
     let (shorter, last) = longer.clone().pop_back(&PartialShape::unknown(), m).unwrap();
@@ -291,6 +291,65 @@ fn lists_are_values() {
         assert!(TensorList::split(&rows, &open, lengths, m).is_err(), "{lengths:?}");
     }
     assert_eq!(TensorList::from_tensor(&rows, &known, m).unwrap().len(), 3);
+}
+
+/// The shapes and errors are those of TensorFlow 2.21.
+#[test]
+fn empty_slots_of_lists_are_zeros() {
+    let m = &malloc();
+    let shape = |dims: &[i64]| PartialShape::from_i64(dims).unwrap();
+    let open = PartialShape::unknown();
+    let list = |n: i64, element: &PartialShape, tensors: &[(i64, &[usize])]| {
+        let list = TensorList::reserve(DType::F32, element.clone(), n).unwrap();
+        tensors.iter().fold(list, |list, &(i, dims)| {
+            let ones = vec![1f32; dims.iter().product()];
+            list.set_item(i, &tensor(dims, &ones), false).unwrap()
+        })
+    };
+    type Found<'f> = (&'f TensorList, &'f PartialShape, &'f [i64]);
+    let joined = |(list, element, leading): Found<'_>, want: Option<(&[usize], &[i64])>| {
+        let found = list.concat(element, leading, m).ok();
+        let found = found.as_ref().map(|(x, lengths)| (x.shape().dims(), &lengths[..]));
+        assert_eq!(found, want, "{list:?} {element} {leading:?}");
+    };
+    let (none, rows) = (list(0, &open, &[]), shape(&[-1, 3]));
+    for element in [&rows, &shape(&[2, 3])] {
+        joined((&list(0, element, &[]), &rows, &[]), Some((&[0, 3], &[])));
+        joined((&list(0, element, &[]), &open, &[]), Some((&[0, 3], &[])));
+    }
+    joined((&none, &rows, &[]), Some((&[0, 3], &[])));
+    joined((&none, &open, &[]), None);
+    joined((&none, &shape(&[]), &[]), None);
+    joined((&list(0, &shape(&[2, 4]), &[]), &rows, &[]), None);
+    joined((&list(2, &shape(&[2, 3]), &[]), &rows, &[]), Some((&[4, 3], &[2, 2])));
+    joined((&list(2, &shape(&[2, 3]), &[]), &rows, &[1, 5]), Some((&[6, 3], &[1, 5])));
+    joined((&list(2, &rows, &[]), &rows, &[1, 2]), Some((&[3, 3], &[1, 2])));
+    joined((&list(2, &rows, &[]), &rows, &[]), None);
+    joined((&list(2, &rows, &[]), &rows, &[1, -1]), None);
+    let one = list(3, &rows, &[(1, &[2, 3])]);
+    joined((&one, &open, &[1, 5, 3]), Some((&[6, 3], &[1, 2, 3])));
+    joined((&one, &open, &[]), Some((&[6, 3], &[2, 2, 2])));
+    let differing = list(3, &rows, &[(0, &[2, 3]), (1, &[1, 3])]);
+    joined((&differing, &open, &[]), None);
+    joined((&differing, &open, &[0, 0, 4]), Some((&[7, 3], &[2, 1, 4])));
+    joined((&differing, &shape(&[2, 3]), &[0, 0, 4]), None);
+    joined((&list(2, &open, &[(0, &[2, 1]), (1, &[3, 2])]), &open, &[]), None);
+    joined((&list(1, &open, &[(0, &[])]), &open, &[]), None);
+
+    let item = |list: &TensorList, element: &PartialShape| {
+        list.get_item(0, element, m).ok().map(|x| x.shape().dims().to_vec())
+    };
+    assert_eq!(item(&one, &open), Some(vec![2, 3]));
+    assert_eq!(item(&one, &shape(&[3, 3])), Some(vec![3, 3]));
+    assert_eq!(item(&one, &shape(&[3, -1])), Some(vec![3, 3]));
+    let unknown = list(3, &open, &[(1, &[2, 2])]);
+    assert_eq!(item(&unknown, &shape(&[3, -1])), None);
+    assert_eq!(item(&list(3, &rows, &[(1, &[2, 3]), (2, &[1, 3])]), &open), None);
+    assert!(unknown.stack(&shape(&[3, -1]), -1, m).is_err());
+    check(unknown.gather(&[0, 1], &open, m), &[2, 2, 2], &[0f32, 0., 0., 0., 1., 1., 1., 1.]);
+    let both = unknown.clone().followed_by(&unknown).unwrap();
+    assert_eq!((both.len(), item(&both, &open)), (6, Some(vec![2, 2])));
+    assert!(one.clone().followed_by(&unknown).is_err(), "of another shape");
 }
 
 #[test]

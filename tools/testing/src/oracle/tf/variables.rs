@@ -140,6 +140,10 @@ pub(super) fn evaluate(
             *variable(of)?.value.borrow_mut() = None;
             return Ok(Some(Vec::new()));
         }
+        ("DisableCopyOnRead", [of]) => {
+            variable(of)?;
+            return Ok(Some(Vec::new()));
+        }
         ("VariableShape", [of]) => TfValue::Tensor(shape_of(&read(of)?, attrs.dtype("out_type")?, &m)?),
         ("ResourceGather", [of, indices]) => {
             let batch_dims = attrs.int("batch_dims")?;

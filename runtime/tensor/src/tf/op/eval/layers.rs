@@ -205,9 +205,8 @@ pub(in crate::tf::op) fn fused_batch_norm_grad_v3(attrs: &Attributes<'_>) -> Mad
 }
 
 fn neighbours(attrs: &Attributes<'_>) -> Result<LrnAttrs, TensorError> {
-    let radius = usize::try_from(attrs.int("depth_radius")?).unwrap_or(0);
     Ok(LrnAttrs {
-        radius,
+        radius: attrs.count("depth_radius")?,
         bias: attrs.float("bias")?,
         alpha: attrs.float("alpha")?,
         beta: attrs.float("beta")?,

@@ -113,7 +113,7 @@ fn refused(op: &str, given: &[(&str, &str)], operands: &[&str], words: &str) {
 }
 
 #[test]
-fn what_is_known_in_part_is_known_of_the_result() {
+fn partly_known_shapes_give_partly_known_results() {
     check("AddV2", &[], &["f32[?x3]", "f32[4x1]"], &["f32 [4, 3]"]);
     check("AddV2", &[], &["f32[?]", "f32[1]"], &["f32 [?]"]);
     check("AddV2", &[], &["f32[?x3]", "f32?"], &["f32 ?"]);
@@ -249,7 +249,7 @@ fn a_shape_operand_may_be_known_in_part() {
 }
 
 #[test]
-fn what_no_operand_can_have_is_refused_with_the_shapes() {
+fn impossible_operands_are_refused_with_their_shapes() {
     refused(
         "MatMul",
         &[],

@@ -13,6 +13,9 @@ macro_rules! operators {
         #[repr(u16)]
         enum At { $($name,)+ }
 
+        // The position has one byte of an operator's number.
+        const _: () = assert!([$(At::$name),+].len() <= 256, "a family has at most 256 rows");
+
         #[allow(non_upper_case_globals, reason = "the names are TensorFlow's")]
         impl super::super::row::Op {
             $($(#[doc = $summary])+ pub const $name: Self = Self($family << 8 | At::$name as u16);)+

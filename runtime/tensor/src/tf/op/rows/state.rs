@@ -31,6 +31,9 @@ operators! { 8:
         => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
     /// A temporary variable deleted, and its last value.
     DestroyTemporaryVariable "ref:Ref(T) -> value:T; T:type var_name:string" => unsupported(rules::unknown);
+    /// No operation: a variable is read without a copy in any case.
+    DisableCopyOnRead "!resource:resource ->"
+        => state(Effect::Read, rules::unknown, Cost::Moves).no_gradient();
     /// Whether a reference variable has a value.
     IsVariableInitialized "ref:Ref(dtype) -> is_initialized:bool; dtype:type"
         => state(Effect::Read, rules::scalar, Cost::Moves).no_gradient();

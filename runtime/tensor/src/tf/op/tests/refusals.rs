@@ -35,6 +35,13 @@ fn images() {
 }
 
 #[test]
+fn neighbours() {
+    let given = [("depth_radius", "-1")];
+    refused("LRN", &given, &[IMAGE], "`depth_radius` is -1");
+    refused("LRNGrad", &given, &[IMAGE; 3], "`depth_radius` is -1");
+}
+
+#[test]
 fn boxes() {
     let (boxes, scores) = ("f32[2x4]:0,0,1,1,0,0,1,1", "f32[2]:1,2");
     let v3 = |inputs: &[&str], words| refused("NonMaxSuppressionV3", &[], inputs, words);

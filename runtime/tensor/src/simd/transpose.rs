@@ -19,7 +19,7 @@ const FOUR: usize = 4;
 /// # Safety
 /// The machine has the vector's instructions.
 #[inline(always)]
-unsafe fn turn<V: Vector>(
+unsafe fn transpose<V: Vector>(
     (lines, len): (usize, usize),
     (from, from_step): (&[f32], usize),
     (to, to_step): (&mut [f32], usize),
@@ -42,16 +42,16 @@ unsafe fn turn<V: Vector>(
                     let x = from.as_ptr().add((p + k) * from_step + i);
                     if n == V::LANES { V::load(x) } else { V::load_part(x, n) }
                 };
-                let turned = V::transpose_fours([line(0), line(1), line(2), line(3)]);
+                let columns = V::transpose_fours([line(0), line(1), line(2), line(3)]);
                 let to = to.as_mut_ptr().add(i * to_step + p);
                 if n == V::LANES {
-                    for (k, turned) in turned.into_iter().enumerate() {
-                        turned.store_fours(to.add(k * to_step), FOUR * to_step);
+                    for (k, columns) in columns.into_iter().enumerate() {
+                        columns.store_fours(to.add(k * to_step), FOUR * to_step);
                     }
                 } else {
                     let mut rest = [[0.0f32; FOUR]; 16];
-                    for (k, turned) in turned.into_iter().enumerate() {
-                        turned.store_fours(rest.as_mut_ptr().cast::<f32>().add(k * FOUR), FOUR * FOUR);
+                    for (k, columns) in columns.into_iter().enumerate() {
+                        columns.store_fours(rest.as_mut_ptr().cast::<f32>().add(k * FOUR), FOUR * FOUR);
                     }
                     for (k, four) in rest[..n].iter().enumerate() {
                         to.add(k * to_step).cast::<[f32; FOUR]>().write(*four);
@@ -68,22 +68,22 @@ unsafe fn turn<V: Vector>(
 }
 
 /// Defines the function for one instruction set.
-macro_rules! turn_with {
+macro_rules! transpose_with {
     ($name:ident, $vector:ty, $(#[$attr:meta])*) => {
-        /// See [`super::Isa::turn`].
+        /// See [`super::Isa::transpose`].
         $(#[$attr])*
         pub(super) fn $name(size: (usize, usize), from: (&[f32], usize), to: (&mut [f32], usize)) {
             // SAFETY: the function has the target features of the vector's instructions.
-            unsafe { turn::<$vector>(size, from, to) }
+            unsafe { transpose::<$vector>(size, from, to) }
         }
     };
 }
 
-turn_with!(portable, [f32; 8],);
+transpose_with!(portable, [f32; 8],);
 #[cfg(target_arch = "x86_64")]
-turn_with!(avx2, std::arch::x86_64::__m256, #[target_feature(enable = "avx2,fma")]);
+transpose_with!(avx2, std::arch::x86_64::__m256, #[target_feature(enable = "avx2,fma")]);
 #[cfg(target_arch = "x86_64")]
-turn_with!(
+transpose_with!(
     avx512, std::arch::x86_64::__m512,
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 );
