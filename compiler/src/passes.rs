@@ -45,6 +45,7 @@ pub fn passes() -> &'static [Pass] {
         device::place::PASS,
         graph::memory::PASS,
         graph::control_edges::PASS,
+        graph::memory::REMATERIALIZE,
         graph::pattern_passes::REMAP,
         device::resolve::PASS,
         graph::scalars::PASS,

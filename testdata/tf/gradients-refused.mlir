@@ -106,3 +106,31 @@ func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = "tf.Exp"(%x) : (tensor<2xf32>) -> tensor<2xf32>
   func.return %y : tensor<2xf32>
 }
+
+// -----
+
+func.func @keep_every(%n: tensor<i32>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{`bef.keep_every` of a loop is a number of iterations, at least 1}}
+  %y:2 = "tf.StatelessWhile"(%n, %x) <{cond = @is_left, body = @step}> {bef.keep_every = 0 : i64} : (tensor<i32>, tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>)
+  %d = "tf._Gradients"(%y#1, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d : tensor<2xf32>
+}
+func.func private @is_left(%i: tensor<i32>, %v: tensor<2xf32>) -> tensor<i1> {
+  %zero = "tf.Const"() <{value = dense<0> : tensor<i32>}> : () -> tensor<i32>
+  %more = "tf.Greater"(%i, %zero) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  func.return %more : tensor<i1>
+}
+func.func private @step(%i: tensor<i32>, %v: tensor<2xf32>) -> (tensor<i32>, tensor<2xf32>) {
+  %u = "tf.Exp"(%v) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %i, %u : tensor<i32>, tensor<2xf32>
+}
+
+// -----
+
+// Without a rule a gradient is refused, not taken for zero.
+func.func @recurrent(%x: tensor<1x1x1xf32>, %w: tensor<1x1x1xf32>, %b: tensor<1x2xf32>, %n: tensor<1xi32>, %h: tensor<1x1x1xf32>) -> tensor<1x1x1xf32> {
+  %y:2 = "tf._Rnn"(%x, %w, %w, %b, %n, %h) <{hidden_size = 1 : i64}> : (tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1xf32>, tensor<1x2xf32>, tensor<1xi32>, tensor<1x1x1xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1xf32>)
+  // expected-error @+1 {{there is no gradient of `tf._Rnn` (1 op)}}
+  %d = "tf._Gradients"(%y#1, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<1x1x1xf32>, tensor<1x1x1xf32>) -> tensor<1x1x1xf32>
+  func.return %d : tensor<1x1x1xf32>
+}

@@ -60,6 +60,11 @@ pub(super) fn recompute(m: &Module, op: OpId, text: &str) -> Diagnostic {
     at_op(m, op, "E0909", format!("`bef.recompute` is none, cheap or all, got '{text}'"))
 }
 
+/// E0909: a value of `bef.keep_every`.
+pub(super) fn keep_every(m: &Module, op: OpId) -> Diagnostic {
+    at_op(m, op, "E0909", "`bef.keep_every` of a loop is a number of iterations, at least 1")
+}
+
 /// E0912: what a backward function is given, and what it computes again.
 pub(super) fn recomputed(m: &Module, function: OpId, kept: &Kept) -> Diagnostic {
     let bytes = kept.values.iter().map(|&value| query::bytes_of(m, m.value_type(value)));

@@ -21,7 +21,7 @@ use super::functions::{Bound, Draft, PairKey};
 use super::keep::Kept;
 use super::tape::Tape;
 use crate::dialects::tf;
-use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId};
+use crate::ir::{AttrId, AttrKind, BlockId, LocId, Module, NewOp, OpId, StrId, TypeId, ValueDef, ValueId};
 use crate::rewrite::InsertionPoint;
 
 /// The attribute of a function that names its gradient.
@@ -169,7 +169,7 @@ impl Engine<'_, '_> {
         match tf::Control::of(self.m(), op) {
             Some(tf::Control::Call) => self.call(at, op, dys, wants),
             Some(tf::Control::If | tf::Control::Case) => self.branches(at, op, dys, wants),
-            Some(tf::Control::While) => self.repeated(at, op, dys, wants),
+            Some(tf::Control::While) => self.looped(at, op, dys, wants),
             None => {
                 let error = errors::not_prepared(self.m(), op);
                 self.errors.push(error);
@@ -185,7 +185,7 @@ impl Engine<'_, '_> {
 
     /// Replaces an op by one with other functions and with more operands and results. Returns the replaced
     /// results, and the additional ones.
-    fn extend(
+    pub(super) fn extend(
         &mut self,
         op: OpId,
         functions: &[(&str, AttrId)],
@@ -234,7 +234,7 @@ impl Engine<'_, '_> {
         self.m().results(made).collect()
     }
 
-    fn symbol(&mut self, name: &str) -> AttrId {
+    pub(super) fn symbol(&mut self, name: &str) -> AttrId {
         self.r.cx().symbol_attr(name)
     }
 
@@ -372,14 +372,14 @@ impl Engine<'_, '_> {
         Ok(found.into_iter().enumerate().collect())
     }
 
-    fn no_function<T>(&mut self, op: OpId) -> Result<T, Undifferentiable> {
+    pub(super) fn no_function<T>(&mut self, op: OpId) -> Result<T, Undifferentiable> {
         let error = errors::no_functions(self.m(), op);
         self.errors.push(error);
         Err(Undifferentiable)
     }
 
     /// The functions of a control flow op, if they all exist.
-    fn known(&mut self, op: OpId) -> Result<Vec<(OpId, String)>, Undifferentiable> {
+    pub(super) fn known(&mut self, op: OpId) -> Result<Vec<(OpId, String)>, Undifferentiable> {
         let found: Option<Vec<(OpId, String)>> = named_functions(self.m(), op)
             .iter()
             .map(|name| Some((*self.functions.get(name)?, self.text(*name))))
@@ -489,7 +489,28 @@ impl Engine<'_, '_> {
         Ok(Through { dxs: grads.into_iter().map(|i| i + 1).zip(found).collect(), replaced })
     }
 
-    fn repeated(
+    /// True if a value is an argument, or a result of a loop in whose iterations the argument does not
+    /// change.
+    fn is_unchanged(&self, mut value: ValueId, arg: ValueId) -> bool {
+        let m = self.m();
+        while value != arg {
+            let ValueDef::Result(op, i) = m.value_def(value) else { return false };
+            let i = i as usize;
+            let body = named(m, op, "body").first().and_then(|name| self.body_of(*self.functions.get(name)?));
+            let Some((block, end)) = body.filter(|_| tf::Control::of(m, op) == Some(tf::Control::While))
+            else {
+                return false;
+            };
+            if i >= m.n_operands(end) || m.args(block).get(i) != Some(&m.operand(end, i)) {
+                return false;
+            }
+            value = m.operand(op, i);
+        }
+        true
+    }
+
+    /// Differentiates a loop that keeps what each iteration needs.
+    pub(super) fn repeated(
         &mut self,
         at: OpId,
         op: OpId,
@@ -526,7 +547,9 @@ impl Engine<'_, '_> {
         let args = draft.args(m).to_vec();
         let returned: Vec<ValueId> = m.operands(draft.end).collect();
         let (body, recompute) = (*body, self.recompute(op, *body)?);
-        let kept = self.choose(&draft, body, |i| returned.get(i) == Some(&args[i]), recompute);
+        let unchanged: Vec<bool> =
+            (0..n).map(|i| returned.get(i).is_some_and(|&value| self.is_unchanged(value, args[i]))).collect();
+        let kept = self.choose(&draft, body, |i| unchanged[i], recompute);
         let fixed: Vec<usize> =
             kept.free.iter().filter_map(|value| args.iter().position(|arg| arg == value)).collect();
         let m = self.m();

@@ -243,7 +243,7 @@ impl Engine<'_, '_> {
     /// The choice of what the backward function of a function that an op calls computes again.
     pub(super) fn recompute(&mut self, op: OpId, function: OpId) -> Result<Recompute, Undifferentiable> {
         let m = self.m();
-        let asked = [op, function].iter().find_map(|&of| Some((of, m.attr_named(of, keep::RECOMPUTE)?)));
+        let asked = [op, function].iter().find_map(|&of| Some((of, m.attr_named(of, tf::RECOMPUTE)?)));
         let Some((of, attr)) = asked else { return Ok(Recompute::Cheap) };
         let text = m.cx.as_str(attr).unwrap_or_default();
         if let Some(recompute) = Recompute::parse(text) {
@@ -287,7 +287,8 @@ impl Engine<'_, '_> {
         }
         let args = draft.args(m);
         let free = |value: ValueId| args.iter().position(|&arg| arg == value).is_some_and(&is_free);
-        keep::choose(m, &draft.forward(m), &forward, free, recompute)
+        let calls_pure = |op: OpId| self.calls_pure_functions(op);
+        keep::choose(m, &draft.forward(m), &forward, free, recompute, calls_pure)
     }
 
     /// Moves the backward ops of a draft into a new function. `bind` gets its return and its arguments, and

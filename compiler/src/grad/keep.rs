@@ -12,18 +12,16 @@
 //! fewest ops.
 //!
 //! The attribute `bef.recompute` of a function, or of the call, branch or loop, says otherwise: `none`
-//! repeats constants only, `all` repeats all pure ops and keeps nothing but arguments and what others make.
+//! repeats constants only, `all` repeats all ops without effects, calls and loops too, and keeps nothing but
+//! arguments and what others make.
 
-use befrost_tensor::tf::op::{Op, OpRow, Traits};
+use befrost_tensor::tf::op::{Effect, Op, OpRow, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::build::query;
 use crate::dialects::tf;
 use crate::graph::cut::{Graph, INFINITE, SINK, SOURCE};
 use crate::ir::{KnownType, Module, OpId, ValueId};
-
-/// The attribute of functions and of ops that call them, which says what backward functions compute again.
-pub(crate) const RECOMPUTE: &str = "bef.recompute";
 
 /// The ops that a backward function computes again, rather than being given their results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +66,14 @@ pub(super) fn choose(
     read: &[ValueId],
     is_free: impl Fn(ValueId) -> bool,
     recompute: Recompute,
+    calls_pure: impl Fn(OpId) -> bool,
 ) -> Kept {
+    let mut known: FxHashMap<OpId, bool> = FxHashMap::default();
+    let mut repeatable = |m: &Module, value: ValueId| {
+        let op = m.defining_op(value)?;
+        let is = *known.entry(op).or_insert_with(|| may_repeat(m, op, recompute, &calls_pure));
+        is.then_some(op)
+    };
     let mut graph = Graph::new();
     // The two nodes of a value: its readers' side and its operands' side. The edge between them is the value.
     let mut nodes: FxHashMap<ValueId, (usize, usize)> = FxHashMap::default();
@@ -80,7 +85,7 @@ pub(super) fn choose(
         }
         nodes.insert(value, (graph.add_node(), graph.add_node()));
         order.push(value);
-        if let Some(op) = repeatable(m, value, recompute).filter(|_| !is_free(value)) {
+        if let Some(op) = repeatable(m, value).filter(|_| !is_free(value)) {
             todo.extend(m.operands(op));
         }
     }
@@ -89,7 +94,7 @@ pub(super) fn choose(
         if is_free(value) {
             continue;
         }
-        let again = repeatable(m, value, recompute);
+        let again = repeatable(m, value);
         let is_kept = again.is_none() || recompute != Recompute::All;
         graph.add_edge(reader, source, if is_kept { cost(m, value) } else { INFINITE }, 0);
         match again {
@@ -136,16 +141,16 @@ fn cost(m: &Module, value: ValueId) -> u64 {
     query::bytes_of(m, ty).map_or(LARGE, |bytes| (bytes as u64).clamp(1, LARGE))
 }
 
-/// The op that makes a value, if it may be computed again.
-fn repeatable(m: &Module, value: ValueId, recompute: Recompute) -> Option<OpId> {
-    let op = m.defining_op(value)?;
-    let row = tf::row(m, op)?;
+/// True if an op may be computed again. `calls_pure` tells whether the functions that it calls have no
+/// effects.
+fn may_repeat(m: &Module, op: OpId, recompute: Recompute, calls_pure: impl Fn(OpId) -> bool) -> bool {
+    let Some(row) = tf::row(m, op) else { return false };
     let may_repeat = match recompute {
-        Recompute::None => row.has(Traits::CONSTANT),
-        Recompute::Cheap => is_cheap(row),
-        Recompute::All => true,
+        Recompute::None => row.is_pure_function() && row.has(Traits::CONSTANT),
+        Recompute::Cheap => row.is_pure_function() && is_cheap(row),
+        Recompute::All => is_repeatable(m, op) && calls_pure(op),
     };
-    (may_repeat && row.is_pure_function() && query::has_no_edges(m, op)).then_some(op)
+    may_repeat && query::has_no_edges(m, op)
 }
 
 fn is_cheap(row: &OpRow) -> bool {
@@ -173,4 +178,13 @@ fn is_cheap(row: &OpRow) -> bool {
         )
     });
     moves || row.has(Traits::ELEMENTWISE) || row.has(Traits::VIEW) || row.has(Traits::CONSTANT)
+}
+
+/// True if an op gives the same results each time and has no effect, but for those of functions that it
+/// calls.
+pub(super) fn is_repeatable(m: &Module, op: OpId) -> bool {
+    tf::row(m, op).is_some_and(|row| {
+        let is_pure = row.effect() == Effect::Pure && !row.has(Traits::FOREIGN);
+        is_pure || tf::Control::of(m, op).is_some()
+    })
 }

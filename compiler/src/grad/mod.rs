@@ -7,6 +7,7 @@
 //! rules       one row per operator, in families, written with `val` and `vjp`
 //! flow        ops that call functions: calls, branches, loops
 //! tape        the values that the iterations of a loop keep
+//! every       loops that keep their state every few iterations
 //! functions   a function differentiated: a copy whose backward ops move into a function of their own
 //! keep        the forward values that the backward function gets, and those that it computes again
 //! request     the pass: finds the requests and replaces them
@@ -26,6 +27,7 @@
 
 mod engine;
 mod errors;
+mod every;
 mod flow;
 mod functions;
 mod keep;

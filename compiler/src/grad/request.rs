@@ -12,7 +12,6 @@ use rustc_hash::FxHashSet;
 use super::engine::{Engine, Request, Undifferentiable, before, is_differentiable};
 use super::errors;
 use super::flow::CUSTOM;
-use super::keep::RECOMPUTE;
 use super::vjp::Grad;
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::tf;
@@ -50,7 +49,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         _ = replace_all(r, cx);
     }
     forget(r, CUSTOM);
-    forget(r, RECOMPUTE);
+    forget(r, tf::RECOMPUTE);
+    forget(r, tf::KEEP_EVERY);
     r.change()
 }
 

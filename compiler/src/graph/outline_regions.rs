@@ -128,7 +128,9 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
     let is_stateless = flag(m, op, "is_stateless");
     let loc = m.loc(op);
     let parallel_iterations = m.attr_named(op, "parallel_iterations");
-    let (operators, attrs, extra): ([Op; 2], Vec<(&str, AttrId)>, &[ValueId]) = match (kind, &symbols[..]) {
+    let recomputed = [tf::RECOMPUTE, tf::KEEP_EVERY].map(|name| Some((name, m.attr_named(op, name)?)));
+    let (operators, mut attrs, extra): ([Op; 2], Vec<(&str, AttrId)>, &[ValueId]) = match (kind, &symbols[..])
+    {
         (Control::If, &[then, other]) => {
             ([Op::If, Op::StatelessIf], vec![("then_branch", then), ("else_branch", other)], &[])
         }
@@ -141,6 +143,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
             ([Op::Case, Op::StatelessCase], vec![("branches", r.cx().array_attr(branches))], &[])
         }
     };
+    attrs.extend(recomputed.into_iter().flatten());
     let name = operators[usize::from(is_stateless)].op_name();
     let more = extra.iter().map(|&value| r.ir().value_type(value));
     let types: Vec<TypeId> = results.iter().copied().chain(more).chain(completion.iter().copied()).collect();

@@ -140,6 +140,9 @@ pub struct TrainingParts {
     /// The results of predictions. If there are none, the outputs that no node reads, or else the predictions
     /// that the loss compares with the labels.
     pub predictions: Vec<String>,
+    /// The arguments of the step, if only `init` and `step` are wanted; without any, the placeholders that it
+    /// needs. Its results have the names of their tensors then.
+    pub step: Option<Vec<Feed>>,
 }
 
 /// Names of arguments or results, as an attribute.

@@ -1,5 +1,7 @@
 //! Optimizers: their kinds, numbers and slots.
 
+use std::fmt;
+
 use super::spec::{self, Pattern, Spec};
 
 /// The update rule of an optimizer.
@@ -46,6 +48,39 @@ pub struct Optimizer {
 }
 
 impl Optimizer {
+    /// Gradient descent.
+    pub fn sgd(lr: f64) -> Optimizer {
+        Optimizer::of(Algorithm::Sgd).with("lr", lr)
+    }
+
+    /// Gradient descent with momentum.
+    pub fn momentum(lr: f64, momentum: f64) -> Optimizer {
+        Optimizer::of(Algorithm::Momentum).with("lr", lr).with("momentum", momentum)
+    }
+
+    /// Adam.
+    pub fn adam(lr: f64) -> Optimizer {
+        Optimizer::of(Algorithm::Adam).with("lr", lr)
+    }
+
+    /// Adam with decoupled weight decay.
+    pub fn adamw(lr: f64, weight_decay: f64) -> Optimizer {
+        Optimizer::of(Algorithm::AdamW).with("lr", lr).with("weight_decay", weight_decay)
+    }
+
+    /// An optimizer with its default numbers.
+    fn of(algorithm: Algorithm) -> Optimizer {
+        let &(name, kind, numbers) =
+            KINDS.iter().find(|(_, kind, _)| *kind == algorithm).unwrap_or(&KINDS[0]);
+        Optimizer { kind, name, numbers: numbers.to_vec() }
+    }
+
+    /// Sets a number that the optimizer has. Whether it is in range is checked when it is used.
+    fn with(mut self, key: &str, value: f64) -> Optimizer {
+        self.numbers.iter_mut().filter(|(known, _)| *known == key).for_each(|(_, number)| *number = value);
+        self
+    }
+
     /// Parses `adam`, `adam:lr=1e-3,beta1=0.9`.
     ///
     /// # Errors
@@ -133,8 +168,15 @@ impl Optimizer {
 impl Default for Optimizer {
     /// `sgd`.
     fn default() -> Optimizer {
-        let (name, kind, numbers) = KINDS[0];
-        Optimizer { kind, name, numbers: numbers.to_vec() }
+        Optimizer::of(Algorithm::Sgd)
+    }
+}
+
+impl fmt::Display for Optimizer {
+    /// The text that [`Optimizer::parse`] reads.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = self.numbers.iter().map(|(key, value)| format!("{key}={value:?}"));
+        write!(f, "{}:{}", self.name, numbers.collect::<Vec<_>>().join(","))
     }
 }
 

@@ -11,7 +11,7 @@ use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph::with_precision;
 use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
-use befrost_compiler::import::{Feed, INIT, ImportOptions, graphdef, onnx};
+use befrost_compiler::import::{Feed, GradientRequest, INIT, ImportOptions, graphdef, onnx};
 use befrost_compiler::ir::{Module, TypeId, names};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
@@ -83,6 +83,8 @@ pub struct CompileOptions {
     pub init: Option<String>,
     /// Lets variables without names be those of the nodes that make them, in all programs made of the graph.
     pub shares_resources: bool,
+    /// Gradients of a graph, which are further results.
+    pub gradients: Vec<GradientRequest>,
     /// Makes a training program of a model.
     pub training: Option<Training>,
     /// A folder of compiled programs, from which those are read that were compiled before.
@@ -110,6 +112,7 @@ impl Default for CompileOptions {
             targets: Vec::new(),
             init: None,
             shares_resources: false,
+            gradients: Vec::new(),
             training: None,
             cache_dir: None,
         }
@@ -282,15 +285,17 @@ fn import_options(options: &CompileOptions) -> ImportOptions {
     let size = |&size: &usize| i64::try_from(size).unwrap_or(i64::MAX);
     let shape = |at: usize| options.sizes.get(at).map(|sizes| sizes.iter().map(size).collect());
     let feeds = options.feeds.iter().enumerate();
+    let feeds: Vec<Feed> = feeds.map(|(at, name)| Feed { shape: shape(at), ..Feed::named(name) }).collect();
     ImportOptions {
-        feeds: feeds.map(|(at, name)| Feed { shape: shape(at), ..Feed::named(name) }).collect(),
+        training: options.training.as_ref().map(|training| Box::new(training.parts(&feeds))),
+        feeds,
         fetches: options.fetches.clone(),
         signature: options.signature.clone(),
         freeze: options.freeze,
         targets: options.targets.clone(),
         init: options.init.clone(),
         shares_resources: options.shares_resources,
-        training: options.training.as_ref().map(|training| Box::new(training.parts())),
+        gradients: options.gradients.clone(),
         ..ImportOptions::default()
     }
 }
@@ -331,6 +336,11 @@ pub(crate) fn to_bef(module: Module, options: &CompileOptions) -> Result<Vec<u8>
         module = passes.run(module)?.0;
     }
     Ok(emit_parts(&module, &EmitOptions::default())?.to_vec())
+}
+
+/// A tensor's name without the number of a first output.
+pub(crate) fn canonical(name: &str) -> &str {
+    name.strip_suffix(":0").unwrap_or(name)
 }
 
 pub(crate) fn refused(found: &[Diagnostic], source: &diag::Source) -> CompileError {

@@ -38,6 +38,8 @@ pub mod eager;
 mod error;
 #[cfg(feature = "compile")]
 mod folder;
+#[cfg(feature = "compile")]
+mod graph;
 #[cfg(feature = "libraries")]
 pub mod library;
 #[cfg(feature = "compile")]
@@ -53,6 +55,8 @@ mod session;
 mod training;
 
 pub use bef_format::device::DeviceName;
+#[cfg(feature = "compile")]
+pub use befrost_compiler::train::Optimizer;
 pub use befrost_kernel_api::async_value::AsyncRef;
 pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
@@ -70,6 +74,8 @@ pub use befrost_tensor::{
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};
 #[cfg(feature = "compile")]
 pub use folder::{ModelFolder, SAVED_VARIABLES, saved_model};
+#[cfg(feature = "compile")]
+pub use graph::{Gradients, Graph};
 #[cfg(feature = "libraries")]
 pub use library::{Library, LibraryError};
 #[cfg(feature = "compile")]

@@ -29,8 +29,9 @@ use befrost_kernel_api::context::{Cancellation, Output, Resources};
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 
-use crate::compile::{CompileOptions, Source, compiled, tensors};
+use crate::compile::{CompileOptions, Source, canonical, compiled, tensors};
 use crate::datum::Datum;
+use crate::graph::{Additions, Asked, Graph};
 use crate::pending::Pending;
 use crate::port::Port;
 use crate::prepared::PreparedFunction;
@@ -72,6 +73,7 @@ pub struct Session {
 struct SessionState {
     runtime: Runtime,
     source: Source,
+    additions: Additions,
     options: CompileOptions,
     shapes: Shapes,
     specializations: usize,
@@ -159,6 +161,12 @@ impl fmt::Debug for RunOptions {
 }
 
 impl RunOptions {
+    /// Runs these nodes for their effects.
+    pub fn targets<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> RunOptions {
+        let targets = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        RunOptions { targets, ..RunOptions::default() }
+    }
+
     /// Their cancellation, or one with their deadline.
     fn cancellation(&self) -> Cancellation {
         let own = self.cancellation.clone();
@@ -242,16 +250,15 @@ impl SessionBuilder {
     /// # Errors
     /// If the file does not exist or has no graph of which parts could run, or the initialization fails.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Session, Error> {
-        let path = path.as_ref();
-        let is_graph = path.extension().and_then(|extension| extension.to_str());
-        if !path.is_file() {
-            return Err(refused(ErrorCode::NotFound, format!("there is no file '{}'", path.display())));
-        }
-        if !matches!(is_graph, Some("pb" | "pbtxt" | "meta" | "onnx")) {
-            let message = format!("'{}' is no graph (.pb, .pbtxt, .meta, .onnx)", path.display());
-            return Err(refused(ErrorCode::InvalidArgument, message));
-        }
-        self.build(Source::File(path.to_owned()))
+        self.graph(Graph::open(path)?)
+    }
+
+    /// Opens a graph with gradients and updates.
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::open`].
+    pub fn graph(self, graph: Graph) -> Result<Session, Error> {
+        self.build(graph.source, graph.additions)
     }
 
     /// Opens a TensorFlow GraphDef in memory.
@@ -259,10 +266,10 @@ impl SessionBuilder {
     /// # Errors
     /// As [`SessionBuilder::open`].
     pub fn graphdef(self, bytes: Vec<u8>) -> Result<Session, Error> {
-        self.build(Source::GraphDef(bytes))
+        self.graph(Graph::graphdef(bytes))
     }
 
-    fn build(self, source: Source) -> Result<Session, Error> {
+    fn build(self, source: Source, additions: Additions) -> Result<Session, Error> {
         let SessionBuilder { runtime, mut options, shapes, specializations, resources, progress } = self;
         let runtime = match runtime {
             Some(runtime) => runtime,
@@ -273,6 +280,7 @@ impl SessionBuilder {
         let shared = SessionState {
             runtime,
             source,
+            additions,
             options,
             shapes,
             specializations,
@@ -496,6 +504,7 @@ impl SessionState {
             targets: targets.clone(),
             ..self.options.clone()
         };
+        let Asked { options, function } = self.additions.asked(options)?;
         let compiled = compiled(self.source.clone(), &options);
         if let Some(progress) = &self.progress {
             progress.ends(fetches, targets, start.elapsed());
@@ -503,15 +512,10 @@ impl SessionState {
         let compiled = compiled?;
         let count = if compiled.is_from_cache { &self.n_from_cache } else { &self.n_compiled };
         count.fetch_add(1, Ordering::Relaxed);
-        let function = self.runtime.load_bytes(&compiled.bef)?.function("main")?;
+        let function = self.runtime.load_bytes(&compiled.bef)?.function(function)?;
         let options = CallOptions { resources: self.resources.clone(), ..CallOptions::default() };
         Ok(PreparedFunction::new(function, options))
     }
-}
-
-/// A tensor's name without the number of a first output.
-fn canonical(name: &str) -> &str {
-    name.strip_suffix(":0").unwrap_or(name)
 }
 
 /// A fixed set of names to feed and to fetch.

@@ -7,10 +7,10 @@
 //! `compiler/TRAINING.md` describes them; `befrost-train` runs them.
 
 use befrost_compiler::diag::Diagnostic;
-use befrost_compiler::import::TrainingParts;
+use befrost_compiler::import::{Feed, TrainingParts};
 use befrost_compiler::train::{Optimizer, Schedule, TrainOptions};
 
-use crate::compile::{CompileError, CompileOptions, Source, compile_with};
+use crate::compile::{CompileError, CompileOptions, Source, canonical, compile_with};
 
 /// How a graph is trained.
 ///
@@ -31,13 +31,21 @@ pub struct Training {
     optimizer: String,
     schedule: String,
     steps: Option<u64>,
+    /// Only the step and the initialization are wanted.
+    is_of_session: bool,
 }
 
 impl Training {
     /// Minimizes this tensor, by `sgd` with a constant rate.
     pub fn of(loss: &str) -> Training {
         let parts = TrainingParts { loss: loss.to_owned(), ..TrainingParts::default() };
-        Training { parts, optimizer: "sgd".to_owned(), schedule: "constant".to_owned(), steps: None }
+        Training {
+            parts,
+            optimizer: "sgd".to_owned(),
+            schedule: "constant".to_owned(),
+            steps: None,
+            is_of_session: false,
+        }
     }
 
     /// One more result of each step and each evaluation.
@@ -81,9 +89,28 @@ impl Training {
         compile_with(source, &CompileOptions { training: Some(self), ..CompileOptions::default() })
     }
 
-    /// The parts of the graph.
-    pub(crate) fn parts(&self) -> TrainingParts {
-        self.parts.clone()
+    /// Without evaluation and predictions, which a session makes of the graph.
+    pub(crate) fn of_session(self) -> Training {
+        Training { is_of_session: true, ..self }
+    }
+
+    /// With the names of one run as results and targets.
+    pub(crate) fn with_run(mut self, fetches: Vec<String>, targets: Vec<String>) -> Training {
+        let loss = canonical(&self.parts.loss).to_owned();
+        let fetches = fetches.into_iter().filter(|name| canonical(name) != loss);
+        self.parts.metrics = fetches.map(|name| (canonical(&name).to_owned(), name)).collect();
+        self.parts.targets.extend(targets);
+        self
+    }
+
+    /// The node that initializes the variables, if one was named.
+    pub(crate) fn init_node(&self) -> Option<&str> {
+        self.parts.init.as_deref()
+    }
+
+    /// The parts of the graph, with the arguments of the step if it is a session's.
+    pub(crate) fn parts(&self, feeds: &[Feed]) -> TrainingParts {
+        TrainingParts { step: self.is_of_session.then(|| feeds.to_vec()), ..self.parts.clone() }
     }
 
     /// The numbers of the step.

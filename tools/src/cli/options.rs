@@ -411,6 +411,11 @@ pub(super) struct LevelArgs {
     #[arg(long)]
     pub(super) print_memory_plan: bool,
 
+    /// (-O2) Compute results again where they are read late, so that those of each function, of known sizes,
+    /// take at most N bytes at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_bytes: Option<u64>,
+
     /// Keep TensorFlow 1's dataflow control flow as it is, instead of making conditionals and loops of it
     #[arg(long)]
     pub(super) no_functionalize: bool,

@@ -22,7 +22,7 @@ use super::files::Place;
 use super::options::{DumpArgs, LevelArgs, PassArgs};
 use super::report;
 
-/// The pass whose result `--print-memory-plan` shows.
+/// The pass whose result `--print-memory-plan` shows, and `--max-bytes` bounds.
 const PLAN_MEMORY: &str = "tf-plan-memory";
 /// The passes that draw a schedule, and a program.
 const SIMULATE: &str = "tf-simulate";
@@ -123,6 +123,14 @@ impl Passes {
                 && let Some(lower) = with_precision(&pipeline, options)
             {
                 pipeline = lower;
+            }
+            if let Some(bytes) = level.max_bytes {
+                if !pipeline.contains(PLAN_MEMORY) {
+                    let why = "--max-bytes needs a graph of operators at -O2, which plans memory";
+                    return (None, vec![Diagnostic::error("E0908", why)]);
+                }
+                let remat = format!("tf-rematerialize{{max-bytes={bytes}}},{PLAN_MEMORY}");
+                pipeline = pipeline.replace(PLAN_MEMORY, &remat);
             }
             if level.print_memory_plan {
                 pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));

@@ -117,6 +117,7 @@ impl TrainArgs {
             init,
             targets: self.updates.iter().chain(&self.train_op).cloned().collect(),
             predictions: predictions.to_vec(),
+            step: None,
         }
     }
 

@@ -62,6 +62,13 @@ pub const BRANCH_INDEX: &str = "tf._BranchIndex";
 /// The pass that replaces requests for gradients.
 pub const GRADIENTS: &str = "tf-gradients";
 
+/// The attribute of functions and of ops that call them, which says what backward functions compute again.
+pub const RECOMPUTE: &str = "bef.recompute";
+
+/// The attribute of a loop: the number of iterations from one state that is kept for the backward loop to the
+/// next.
+pub const KEEP_EVERY: &str = "bef.keep_every";
+
 /// The attribute with the memory plan of an operator's results: whether in place, then offset and size of
 /// each one.
 pub const MEMORY: &str = "memory";

@@ -9,7 +9,7 @@
 //! in the tensor library declares it a constant has no rule; any other operator without one has no gradient,
 //! and a request that needs it is refused. Rules create operators with rules and constants, so that gradients
 //! have gradients; the exceptions are the gradient kernels `LRNGrad`, `MaxPool3DGrad`, `CropAndResizeGrad*`
-//! and `FakeQuantWithMinMax*Gradient`, which have none in TensorFlow either.
+//! and `FakeQuantWithMinMax*Gradient`, which have none in TensorFlow either, and `_Col2Im`.
 
 mod activations;
 mod binary;
@@ -20,6 +20,7 @@ mod layers;
 mod linear;
 mod lists;
 mod movement;
+mod onnx;
 mod products;
 mod reductions;
 mod scatter;
@@ -49,6 +50,7 @@ pub(super) fn of(op: Op) -> Option<Differentiation> {
         linear::gradient,
         fourier::gradient,
         lists::gradient,
+        onnx::gradient,
         state::gradient,
         expand::gradient,
     ];

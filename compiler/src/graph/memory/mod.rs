@@ -21,10 +21,11 @@
 //! not in an arena but allocated from the pool. `befrost_mem::Arena` guarantees that a wrong plan only wastes
 //! memory.
 //!
-//! `print-memory-plan` prints the plan of each function.
+//! `print-memory-plan` prints the plan of each function; `tf-rematerialize` makes it smaller.
 
 mod order;
 mod place;
+mod rematerialize;
 mod report;
 mod storage;
 
@@ -41,6 +42,8 @@ use crate::dialects::tf;
 use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
+
+pub(crate) use self::rematerialize::PASS as REMATERIALIZE;
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-plan-memory",

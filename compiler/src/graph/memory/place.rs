@@ -133,20 +133,26 @@ pub(super) fn edges(places: &[PlannedPlace<'_>], before: Ancestors) -> FxHashMap
 
 /// The peak of live bytes if ops run in program order.
 pub(super) fn lower_bound(storages: &[&Storage]) -> usize {
-    let mut events: Vec<(usize, bool, usize)> = Vec::new();
+    let n_ops = storages.iter().map(|storage| storage.last() + 1).max().unwrap_or(0);
+    live_bytes(storages, n_ops).into_iter().max().unwrap_or(0)
+}
+
+/// The live bytes while each of `n_ops` ops runs, if they run in program order.
+pub(super) fn live_bytes(storages: &[&Storage], n_ops: usize) -> Vec<usize> {
+    let (mut begins, mut ends) = (vec![0usize; n_ops], vec![0usize; n_ops]);
     for storage in storages {
         let size = storage.bytes.next_multiple_of(ALIGNMENT);
+        begins[storage.maker] += size;
         // Operands are live while results are written.
-        events.push((storage.maker, false, size));
-        events.push((storage.last(), true, size));
+        ends[storage.last()] += size;
     }
-    events.sort_unstable();
-    let (mut now, mut most) = (0usize, 0);
-    for (_, ends, size) in events {
-        now = if ends { now - size } else { now + size };
-        most = most.max(now);
-    }
-    most
+    let mut now = 0;
+    let live = begins.iter().zip(&ends).map(|(begins, ends)| {
+        let here = now + begins;
+        now = here - ends;
+        here
+    });
+    live.collect()
 }
 
 #[cfg(test)]

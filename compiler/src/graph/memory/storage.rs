@@ -67,6 +67,11 @@ pub(super) fn allocates_results(m: &Module, op: OpId) -> bool {
         && !is_in_other_memory(m, op)
 }
 
+/// True if values that an op reads may leave the function with its results, or be retained.
+pub(super) fn keeps_operands(m: &Module, op: OpId) -> bool {
+    !allocates_results(m, op) && !tf::is_passing(m, op) && !READ_ONLY.contains(&m.op_name_str(op))
+}
+
 impl Storages {
     pub(super) fn of(m: &Module, ops: &[OpId], before: &Ancestors) -> Storages {
         let mut all: Vec<Storage> = Vec::new();
@@ -75,12 +80,11 @@ impl Storages {
         let number: FxHashMap<OpId, usize> = ops.iter().enumerate().map(|(i, &op)| (op, i)).collect();
         for (i, &op) in ops.iter().enumerate() {
             let passes = tf::is_passing(m, op);
-            let allocates_results = allocates_results(m, op);
+            let keeps = keeps_operands(m, op);
             for value in m.operands(op) {
                 if let Some(&storage) = of.get(&value) {
                     all[storage].readers.push(i);
-                    all[storage].escapes |=
-                        !allocates_results && !passes && !READ_ONLY.contains(&m.op_name_str(op));
+                    all[storage].escapes |= keeps;
                 }
             }
             if passes || tf::row(m, op).is_some_and(|row| row.has(Traits::VIEW)) {
@@ -90,7 +94,7 @@ impl Storages {
                         of.insert(result, storage);
                     }
                 }
-            } else if allocates_results {
+            } else if allocates_results(m, op) {
                 for result in m.results(op).take(tf::n_data_results(m, op)) {
                     // The arena of a scale is made when the dimensions are known.
                     let is_early = |&symbol: &u32| {

@@ -91,7 +91,7 @@ fn decoded(graph: Result<GraphDef, String>, options: &ImportOptions) -> Result<M
             let shares_resources = options.init.is_some() || options.shares_resources;
             import(&graph, &entries, &Surroundings { shares_resources, ..Surroundings::default() })
         }
-        Some(parts) => EntryPoint::of_training(&graph, parts).and_then(|entries| {
+        Some(parts) => EntryPoint::of_training(&graph, parts, &options.gradients).and_then(|entries| {
             import(&graph, &entries, &Surroundings { shares_resources: true, ..Surroundings::default() })
         }),
     };

@@ -17,8 +17,8 @@ use super::body::{GraphBody, Needed, Reference};
 use super::build::{canonical, is_placeholder, is_variable};
 use super::ends::ends;
 use super::{EntryPoint, Refusal, errors};
-use crate::import::TrainingParts;
 use crate::import::proto::GraphDef;
+use crate::import::{GradientRequest, TrainingParts};
 
 /// The node that initializes variables, if none is named.
 const INIT: &str = "init";
@@ -27,10 +27,11 @@ const INIT: &str = "init";
 const MAX_WORDS: usize = 1 << 24;
 
 impl EntryPoint {
-    /// The functions of a training program.
+    /// The functions of a training program; gradients are further results of the step.
     pub(in crate::import) fn of_training(
         graph: &GraphDef,
         parts: &TrainingParts,
+        gradients: &[GradientRequest],
     ) -> Result<Vec<EntryPoint>, Refusal> {
         let entry = |symbol: &str| EntryPoint {
             symbol: symbol.to_owned(),
@@ -38,10 +39,12 @@ impl EntryPoint {
             fetches: Some(Vec::new()),
             ..EntryPoint::default()
         };
-        let mut results = vec![(parts.loss.clone(), "loss".to_owned())];
+        let loss = if parts.step.is_some() { canonical(&parts.loss) } else { "loss" };
+        let mut results = vec![(parts.loss.clone(), loss.to_owned())];
         results.extend(parts.metrics.iter().map(|(name, tensor)| (tensor.clone(), name.clone())));
         let mut names = HashSet::from(["learning_rate", "gradient_norm"]);
-        if let Some((_, name)) = results.iter().find(|(_, name)| !names.insert(name)) {
+        let taken = results.iter().find(|(_, name)| !names.insert(name) && parts.step.is_none());
+        if let Some((_, name)) = taken {
             return Err(errors::no_such_tensor(
                 "call a metric",
                 name,
@@ -57,8 +60,14 @@ impl EntryPoint {
             fetches: Some(results.clone()),
             targets: parts.targets.clone(),
             results_first: true,
+            gradients: gradients.to_vec(),
             ..entry("step")
         };
+        if let Some(feeds) = &parts.step {
+            let named = feeds.iter().map(|feed| (feed.clone(), canonical(&feed.name).to_owned()));
+            let (feeds, takes_placeholders) = (named.collect(), feeds.is_empty());
+            return Ok(vec![init, EntryPoint { feeds, takes_placeholders, ..step }]);
+        }
         let evaluate = EntryPoint { fetches: Some(results.clone()), ..entry("evaluate") };
         let predictions = match &parts.predictions[..] {
             [] => {

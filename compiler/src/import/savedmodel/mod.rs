@@ -150,7 +150,7 @@ impl TensorFlowModel {
         let meta = self.tagged(&options.tags)?;
         let graph = meta.graph_def.as_ref().ok_or_else(errors::empty)?;
         let mut entries = match &options.training {
-            Some(parts) => EntryPoint::of_training(graph, parts)?,
+            Some(parts) => EntryPoint::of_training(graph, parts, &options.gradients)?,
             None => entries(meta, options)?,
         };
         let bundle = self.bundle(meta, graph, files)?;

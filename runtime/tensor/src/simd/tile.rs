@@ -345,7 +345,7 @@ fn some_panels_avx512<const P: usize>(a: &[f32], b: &[PanelStep], out: &mut [Pan
             for i in 0..P {
                 let step = panels[i][from + strand].as_chunks().0;
                 for half in 0..2 {
-                    ask_for(step[half].as_ptr().wrapping_add(ROW_AHEAD * PANEL));
+                    prefetch_at(step[half].as_ptr().wrapping_add(ROW_AHEAD * PANEL));
                     sums[strand][i][half] = _mm512_fmadd_ps(a, load16(&step[half]), sums[strand][i][half]);
                 }
             }

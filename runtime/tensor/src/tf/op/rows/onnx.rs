@@ -2,32 +2,32 @@
 
 use super::super::eval::onnx as eval;
 use super::super::infer::{onnx, rules};
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 use crate::tf::op::cost;
 
 operators! { 18:
     /// For each index, the element at this position along an axis.
     _GatherElements "x:T indices:Tindices -> y:T; T:type Tindices:type axis:int=0"
-        => function(eval::gather_elements, onnx::gather_elements, Cost::Moves).no_gradient();
+        => function(eval::gather_elements, onnx::gather_elements, Cost::Moves);
     /// A tensor with updates at positions along an axis, combined in order with the elements there.
     _ScatterElements
         "x:T indices:Tindices updates:T -> y:T; T:type Tindices:type axis:int=0 reduction:string='none'"
-        => function(eval::scatter_elements, onnx::scatter_elements, Cost::Moves).overwrites(&[0]).no_gradient();
+        => function(eval::scatter_elements, onnx::scatter_elements, Cost::Moves).overwrites(&[0]);
     /// A tensor with updates of slices by index, combined in order with the slices there.
     _ScatterNdReduce
         "x:T indices:Tindices updates:T -> y:T; T:type Tindices:type reduction:string='none'"
-        => function(eval::scatter_nd_reduce, rules::same, Cost::Moves).overwrites(&[0]).no_gradient();
+        => function(eval::scatter_nd_reduce, rules::same, Cost::Moves).overwrites(&[0]);
     /// The maximum, the mean or the norm of windows over images with any number of spatial axes.
     _Pool
         "x:T -> y:T; T:type ceil_mode:bool=false count_include_pad:bool=false dilations:list(int)=[] \
          kernel_shape:list(int) mode:string='max' p:int=2 pads:list(int)=[] strides:list(int)=[]"
-        => function(eval::pool, onnx::pool, Cost::By(cost::pool)).no_gradient();
+        => function(eval::pool, onnx::pool, Cost::By(cost::pool));
     /// The maximum of each window over images, and its position among all elements.
     _MaxPoolWithIndices
         "x:T -> y:T indices:int64; T:type ceil_mode:bool=false dilations:list(int)=[] \
          kernel_shape:list(int) pads:list(int)=[] storage_order:int=0 strides:list(int)=[]"
-        => function(eval::max_pool_with_indices, onnx::pool, Cost::By(cost::pool)).no_gradient();
+        => function(eval::max_pool_with_indices, onnx::pool, Cost::By(cost::pool));
     /// The products of 8-bit matrices, from which zero points are subtracted.
     _QuantizedMatMul
         "a:Ta b:Tb a_zero_point:Ta b_zero_point:Tb -> y:int32; Ta:type Tb:type"
@@ -42,24 +42,24 @@ operators! { 18:
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T initial_c:T p:T -> y:T y_h:T y_c:T; T:type \
          activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
          clip:float=0.0 direction:string='forward' hidden_size:int=0 input_forget:bool=false"
-        => function(eval::lstm, onnx::recurrent, Cost::By(cost::recurrent)).no_gradient();
+        => function(eval::lstm, onnx::recurrent, Cost::By(cost::recurrent)).differentiated(Gradient::Missing);
     /// Gated recurrent units over sequences, in one or both directions.
     _Gru
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T -> y:T y_h:T; T:type \
          activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
          clip:float=0.0 direction:string='forward' hidden_size:int=0 linear_before_reset:int=0"
-        => function(eval::gru, onnx::recurrent, Cost::By(cost::recurrent)).no_gradient();
+        => function(eval::gru, onnx::recurrent, Cost::By(cost::recurrent)).differentiated(Gradient::Missing);
     /// Plain recurrent units over sequences, in one or both directions.
     _Rnn
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T -> y:T y_h:T; T:type \
          activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
          clip:float=0.0 direction:string='forward' hidden_size:int=0"
-        => function(eval::rnn, onnx::recurrent, Cost::By(cost::recurrent)).no_gradient();
+        => function(eval::rnn, onnx::recurrent, Cost::By(cost::recurrent)).differentiated(Gradient::Missing);
     /// The distinct slices along an axis, sorted or in order of appearance, with positions and counts.
     _UniqueSorted
         "x:T -> y:T indices:int64 inverse_indices:int64 counts:int64; T:type axis:list(int)=[] \
          sorted:bool=true"
-        => function(eval::unique_sorted, onnx::unique_sorted, Cost::PerOperand(16)).no_gradient();
+        => function(eval::unique_sorted, onnx::unique_sorted, Cost::PerOperand(16)).differentiated(Gradient::Missing);
     /// For each image and class, the boxes that do not overlap a selected box of a higher score.
     _BatchedNonMaxSuppression
         "boxes:float scores:float max_output_boxes_per_class:int64 iou_threshold:float \
@@ -73,26 +73,26 @@ operators! { 18:
     _RoiAlign
         "x:T rois:T batch_indices:int64 -> y:T; T:type half_pixel:bool=true mode:string='avg' \
          output_height:int=1 output_width:int=1 sampling_ratio:int=0 spatial_scale:float=1.0"
-        => function(eval::roi_align, onnx::roi_align, Cost::PerResult(64)).no_gradient();
+        => function(eval::roi_align, onnx::roi_align, Cost::PerResult(64)).differentiated(Gradient::Missing);
     /// Regions of images reduced to a fixed size by the maximum of each bin.
     _MaxRoiPool
         "x:T rois:T -> y:T; T:type pooled_shape:list(int) spatial_scale:float=1.0"
-        => function(eval::max_roi_pool, onnx::max_roi_pool, Cost::PerResult(64)).no_gradient();
+        => function(eval::max_roi_pool, onnx::max_roi_pool, Cost::PerResult(64)).differentiated(Gradient::Missing);
     /// Images sampled at the positions of a grid.
     _GridSample
         "x:T grid:T -> y:T; T:type align_corners:bool=false mode:string='linear' \
          padding_mode:string='zeros'"
-        => function(eval::grid_sample, onnx::grid_sample, Cost::PerResult(32)).no_gradient();
+        => function(eval::grid_sample, onnx::grid_sample, Cost::PerResult(32)).differentiated(Gradient::Missing);
     /// The convolution of images with displaced taps.
     _DeformConv
         "x:T w:T offset:T bias:T mask:T -> y:T; T:type dilations:list(int)=[] group:int=1 \
          offset_group:int=1 pads:list(int)=[] strides:list(int)=[]"
-        => function(eval::deform_conv, onnx::conv, Cost::By(cost::conv_of_channels_first)).no_gradient();
+        => function(eval::deform_conv, onnx::conv, Cost::By(cost::conv_of_channels_first)).differentiated(Gradient::Missing);
     /// Images that are the sums of their windows.
     _Col2Im
         "x:T image_shape:int64 block_shape:int64 -> y:T; T:type dilations:list(int)=[] pads:list(int)=[] \
          strides:list(int)=[]"
-        => function(eval::col_to_image, onnx::col_to_image, Cost::PerOperand(4)).no_gradient();
+        => function(eval::col_to_image, onnx::col_to_image, Cost::PerOperand(4)).differentiated(Gradient::Missing);
     /// A tensor resampled along axes.
     _Resize
         "x:T roi:float scales:float sizes:int64 -> y:T; T:type antialias:bool=false axes:list(int) \
@@ -100,7 +100,7 @@ operators! { 18:
          exclude_outside:bool=false extrapolation_value:float=0.0 \
          keep_aspect_ratio_policy:string='stretch' mode:string='nearest' \
          nearest_mode:string='round_prefer_floor'"
-        => function(eval::resize, onnx::resize, Cost::PerResult(8)).no_gradient();
+        => function(eval::resize, onnx::resize, Cost::PerResult(8)).differentiated(Gradient::Missing);
     /// For each row of features, the aggregated weights of the leaves that it reaches in decision trees.
     _TreeEnsemble
         "x:T -> y:float; T:type aggregate_function:string='SUM' base_values:list(float)=[] n_targets:int=1 \
