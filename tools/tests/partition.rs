@@ -1,8 +1,9 @@
 //! Graphs on several devices have TensorFlow's results: as one function and partitioned by device and by
 //! task, at several levels of optimization, on one thread, on two, and in seeded orders. On `mstd` each CPU
-//! device has a worker of its own. Simulated accelerators in place of all CPUs but the first have the same
-//! results. Ops are placed where TensorFlow places them, and no more values cross between devices than in
-//! TensorFlow.
+//! device has a worker of its own. Graphs with control flow run once as functions, and once with dataflow
+//! control flow, into which TensorFlow lowers all of it before it partitions. Simulated accelerators in place
+//! of all CPUs but the first have the same results. Ops are placed where TensorFlow places them, and no more
+//! values cross between devices than in TensorFlow.
 //!
 //! A case is a folder of `testdata/partition`, and of `$BEFROST_PARTITION` if that is set: `graph.pb`, and
 //! `case.json` with devices, placement, numbers of transfers and runs, whose tensors are `.npy` files. The
@@ -37,6 +38,10 @@ fn main() {
     cases::run("partition", "BEFROST_PARTITION", "case.json", check);
 }
 
+/// The passes that make functions of dataflow control flow, and dataflow control flow of functions.
+const FUNCTIONALIZE: &str = "tf-functionalize-control-flow";
+const LOWER: &str = "tf-lower-functional-ops";
+
 /// The index, from 1, of the last launch, copy or request that is made to fail.
 const MAX_FAULTS: usize = 60;
 
@@ -58,19 +63,26 @@ struct Configuration {
     queue: &'static str,
     /// Simulated accelerators in place of all CPUs but the first.
     simulated: bool,
+    /// With dataflow control flow instead of conditionals and loops of functions.
+    native: bool,
 }
 
 /// A configuration with CPU devices.
 const fn cpu(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Configuration {
-    Configuration { partition, policy, level, queue, simulated: false }
+    Configuration { partition, policy, level, queue, simulated: false, native: false }
 }
 
 /// A configuration with simulated accelerators.
 const fn sim(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Configuration {
-    Configuration { partition, policy, level, queue, simulated: true }
+    Configuration { simulated: true, ..cpu(partition, policy, level, queue) }
 }
 
-const CONFIGURATIONS: [Configuration; 19] = [
+/// A configuration with CPU devices and dataflow control flow.
+const fn native(partition: Partition, policy: &'static str, level: u8, queue: &'static str) -> Configuration {
+    Configuration { native: true, ..cpu(partition, policy, level, queue) }
+}
+
+const CONFIGURATIONS: [Configuration; 27] = [
     cpu(Partition::None, "first", 0, "s"),
     cpu(Partition::None, "first", 0, "mstd:2"),
     cpu(Partition::None, "list", 2, "mstd:2"),
@@ -90,21 +102,39 @@ const CONFIGURATIONS: [Configuration; 19] = [
     sim(Partition::Device, "list", 2, "mstd:2"),
     sim(Partition::Device, "greedy", 0, "seeded:7"),
     sim(Partition::Worker, "first", 2, "s"),
+    native(Partition::None, "first", 0, "s"),
+    native(Partition::None, "list", 2, "mstd:2"),
+    native(Partition::Device, "first", 0, "s"),
+    native(Partition::Device, "first", 0, "seeded:7"),
+    native(Partition::Device, "first", 2, "mstd:2"),
+    native(Partition::Device, "list", 2, "seeded:5"),
+    native(Partition::Device, "greedy", 1, "mstd:2"),
+    native(Partition::Worker, "list", 2, "s"),
 ];
 
 fn check(case: &Path) -> Result<(), Failed> {
     let description: Json = serde_json::from_str(&std::fs::read_to_string(case.join("case.json"))?)?;
     let case = Case { folder: case.to_owned(), graph: std::fs::read(case.join("graph.pb"))?, description };
-    for way in CONFIGURATIONS.iter().filter(|way| !way.simulated || case.has_local_devices()) {
+    let has_control_flow = case.has_control_flow();
+    let is_possible = |way: &&Configuration| {
+        (!way.simulated || case.has_local_devices()) && (!way.native || has_control_flow)
+    };
+    for way in CONFIGURATIONS.iter().filter(is_possible) {
         let simulated = if way.simulated { " simulated" } else { "" };
-        let name = format!("{:?} {}, -O{} on {}{simulated}", way.partition, way.policy, way.level, way.queue);
+        let native = if way.native { ", dataflow control flow" } else { "" };
+        let Configuration { partition, policy, level, queue, .. } = way;
+        let name = format!("{partition:?} {policy}, -O{level} on {queue}{simulated}{native}");
         case.run_all(way).map_err(|why| format!("{name}: {}", why.message().unwrap_or_default()))?;
     }
     case.inject_faults()?;
     for run in items(&case.description["runs"]) {
         if run.get("expect_error").is_none_or(|error| text(&error["when"]) != "placement") {
             case.compare_placement(run)?;
-            case.compare_crossings(run)?;
+            case.compare_crossings(run, false)?;
+            if has_control_flow {
+                case.compare_crossings(run, true)
+                    .map_err(|why| format!("dataflow control flow: {}", why.message().unwrap_or_default()))?;
+            }
         }
     }
     Ok(())
@@ -124,6 +154,11 @@ impl Case {
     /// True if the devices are those of one task.
     fn has_local_devices(&self) -> bool {
         self.names().iter().all(|name| !name.starts_with('/'))
+    }
+
+    /// True if the graph has conditionals or loops.
+    fn has_control_flow(&self) -> bool {
+        self.description["control_flow"] != "none"
     }
 
     /// The devices, in the syntax of the command line.
@@ -186,6 +221,7 @@ impl Case {
             let options = self.options(way.partition, way.policy, way.simulated);
             let pipeline = default_pipeline(&self.imported(run, way.simulated)?, way.level, &options)
                 .ok_or("no op graph")?;
+            let pipeline = if way.native { pipeline.replace(FUNCTIONALIZE, LOWER) } else { pipeline };
             let module = match self.passed(run, &pipeline, way.simulated) {
                 Ok(_) if text(&expected["when"]) == "placement" => return Err("it was placed".into()),
                 Err(_) if text(&expected["when"]) == "placement" => continue,
@@ -249,6 +285,10 @@ impl Case {
                     if !found {
                         break;
                     }
+                }
+                // The process goes on: healthy devices give the right results.
+                if self.run_with_fault(run, &bef, &self.devices(true))? {
+                    return Err(format!("a fault without a device that has one, after {fault}").into());
                 }
             }
         }
@@ -321,11 +361,12 @@ impl Case {
     }
 
     /// The text of the module after the placement and the passes `pass`, without optimization.
-    fn text_after(&self, run: &Json, pass: &str) -> Result<String, Failed> {
+    fn text_after(&self, run: &Json, pass: &str, native: bool) -> Result<String, Failed> {
         let (devices, soft) = (self.devices(false), self.options(Partition::None, "first", false).soft);
         let pipeline = format!(
-            "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-expand-collectives,\
-             tf-place{{devices={devices} soft={soft}}}{pass})"
+            "builtin.module({},tf-outline-regions,tf-expand-collectives,\
+             tf-place{{devices={devices} soft={soft}}}{pass})",
+            if native { LOWER } else { FUNCTIONALIZE }
         );
         let module = self.passed(run, &pipeline, false)?;
         Ok(print(&module, &PrintOptions { locations: true, local_scope: true, ..PrintOptions::default() }))
@@ -336,7 +377,7 @@ impl Case {
     fn compare_placement(&self, run: &Json) -> Result<(), Failed> {
         let Some(partition) = run["partition"].as_u64() else { return Ok(()) };
         let placement = &self.description["partitions"][partition as usize]["placement"];
-        let printed = self.text_after(run, "")?;
+        let printed = self.text_after(run, "", false)?;
         for line in printed.lines().filter(|line| line.contains("device = \"")) {
             let (Some(device), Some(node)) = (
                 between(line, "device = \"", "\""),
@@ -359,7 +400,7 @@ impl Case {
 
     /// Checks that there are no more sends than TensorFlow's, and, for a graph without control flow, no
     /// more for any pair of devices.
-    fn compare_crossings(&self, run: &Json) -> Result<(), Failed> {
+    fn compare_crossings(&self, run: &Json, native: bool) -> Result<(), Failed> {
         let Some(partition) = run["partition"].as_u64() else { return Ok(()) };
         let partition = &self.description["partitions"][partition as usize];
         if partition.get("not_counted").is_some() {
@@ -369,14 +410,16 @@ impl Case {
         let theirs: u64 = pairs
             .flat_map(|(_, pair)| ["data", "control"].map(|kind| pair[kind].as_u64().unwrap_or(0)))
             .sum();
-        let text = self.text_after(run, &format!(",tf-partition{{devices={}}}", self.devices(false)))?;
+        let text =
+            self.text_after(run, &format!(",tf-partition{{devices={}}}", self.devices(false)), native)?;
         let ours = text.matches("dev.send ").count() as u64;
         if ours > theirs {
             return Err(format!("{ours} sends, TensorFlow has {theirs}").into());
         }
         // Our feeds and fetches are on the first device, so pairs compare only if TensorFlow's client is too.
         let client = self.description["client"].as_str().map(short);
-        let is_control = |line: &str| ["If\"(", "Case\"(", "While\"("].iter().any(|op| line.contains(op));
+        let control = ["If\"(", "Case\"(", "While\"(", "tf_executor."];
+        let is_control = |line: &str| control.iter().any(|op| line.contains(op));
         if text.lines().any(is_control) || client != self.names().first().map(|name| short(name)) {
             return Ok(());
         }

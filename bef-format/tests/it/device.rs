@@ -183,3 +183,92 @@ fn malformed_sets() {
     check("SIM:1{speed=NaN}", "at byte 12: 'speed' is a positive number, not 'NaN'");
     check("SIM:1{speed=-1}", "at byte 12: 'speed' is a positive number, not '-1'");
 }
+
+/// Well-formed specs that stand in front of a malformed field.
+const BEFORE: [&str; 6] =
+    ["", "/job:a", "/task:12", "/replica:0", "/job:*/task:0", "/replica:1/job:w_2/task:*"];
+
+/// Fields that are malformed, and the byte at which each is.
+const FIELDS: [(&str, usize); 24] = [
+    ("=x", 0),
+    (" ", 0),
+    ("\0", 0),
+    ("ä", 0),
+    (":0", 0),
+    ("//device:CPU:0", 1),
+    ("/", 1),
+    ("/ device:CPU:0", 1),
+    ("/0", 1),
+    ("/nope:0", 1),
+    ("/Device:CPU:0", 1),
+    ("/devices:CPU:0", 1),
+    ("/device", 7),
+    ("/device=CPU:0", 7),
+    ("/device:", 8),
+    ("/device::0", 8),
+    ("/device:0", 8),
+    ("/device:CPU:", 12),
+    ("/device:CPU:x", 12),
+    ("/device:CPU:-1", 12),
+    ("/device:CPU:4294967296", 12),
+    ("/device:CPU:0/device:CPU:0", 14),
+    ("/device:CPU:0 ", 13),
+    ("/cpu:x", 5),
+];
+
+/// Properties that are malformed, and the byte at which each is.
+const PROPERTIES: [(&str, usize); 28] = [
+    ("", 0),
+    (" ", 0),
+    ("=1", 0),
+    ("threads", 7),
+    ("threads=", 8),
+    ("threads=0", 8),
+    ("threads=-1", 8),
+    ("threads=1.5", 8),
+    ("threads=4294967296", 8),
+    ("cores=", 6),
+    ("cores=a", 6),
+    ("cores=2-1", 6),
+    ("memory=", 7),
+    ("memory=-1", 7),
+    ("memory=NaN", 7),
+    ("memory=1kX", 7),
+    ("memory=99999999999999999999", 7),
+    ("streams=0", 8),
+    ("link=5us", 5),
+    ("link=/", 5),
+    ("link=-5us/1GB", 5),
+    ("link=5us/0GB", 5),
+    ("speed=0", 6),
+    ("speed=-1", 6),
+    ("speed=inf", 6),
+    ("speed=nan", 6),
+    ("fail-after=0x1", 11),
+    ("colour=blue", 0),
+];
+
+/// Over two hundred texts, each wrong in one place that the error names.
+#[test]
+fn two_hundred_malformed_texts_have_errors_where_they_are_wrong() {
+    let mut n = 0;
+    for (before, (field, at)) in BEFORE.iter().flat_map(|&before| FIELDS.map(|field| (before, field))) {
+        let text = format!("{before}{field}");
+        let error = text.parse::<DeviceSpec>().expect_err(&text);
+        assert_eq!(error.at, before.len() + at, "'{text}': {error}");
+        n += 1;
+    }
+    for before in ["CPU:1{", "SIM:2{", "CPU:1,SIM:1{streams=3,"] {
+        for (property, at) in PROPERTIES {
+            // What is given twice is another error.
+            if before.contains("streams") && property.starts_with("streams") {
+                continue;
+            }
+            let text = format!("{before}{property}}}");
+            let error = text.parse::<DeviceSet>().expect_err(&text);
+            assert_eq!(error.at, before.len() + at, "'{text}': {error}");
+            n += 1;
+        }
+    }
+    assert!(n > 200, "{n}");
+}

@@ -4,6 +4,7 @@ use bef_format::device::{DeviceSpec, DeviceTextError};
 
 use super::specs::{Devices, kinds};
 use crate::diag::{Diagnostic, Severity, shortened};
+use crate::dialects::tf_executor::node;
 use crate::ir::{Module, OpId};
 
 /// Maximum number of devices that a message lists.
@@ -142,11 +143,19 @@ pub(super) fn no_part(names: &[String]) -> Diagnostic {
     Diagnostic::error("E1007", "there is no such part").note(None, format!("the parts are {names}"))
 }
 
-/// E1008: a graph with dataflow control flow cannot be divided.
-pub(super) fn native_graph(m: &Module, graph: OpId) -> Diagnostic {
-    let message = "a graph with dataflow control flow that was not made functional cannot be divided";
-    at(m, graph, "E1008", message.to_owned())
-        .help("leave out --no-functionalize; tf-functionalize-control-flow says what prevents it")
+/// E1008: a loop of primitives on several devices that has no condition, or several, which the parts could
+/// follow.
+pub(super) fn loop_condition(m: &Module, enter: OpId, n: usize) -> Diagnostic {
+    let message = format!("{} enters a loop with {n} LoopConds, which cannot be divided", node(m, enter));
+    at(m, enter, "E1008", message)
+        .help("a loop on several devices has one LoopCond; or place its ops together")
+}
+
+/// E1008: an op of a graph of primitives on a device whose memory is not the host's.
+pub(super) fn graph_in_other_memory(m: &Module, op: OpId, device: &str) -> Diagnostic {
+    let message =
+        format!("{} of a graph of primitives cannot run on {device}: it reads other memory", op_text(m, op));
+    at(m, op, "E1008", message).help("leave out --no-functionalize; functions run on all devices")
 }
 
 /// E1008: parts that do not fit together: the broken rule, at one end of a channel, and the other end.

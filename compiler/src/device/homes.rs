@@ -20,10 +20,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sets::Sets;
 use super::specs::{CLIENT, DeviceIndex, Devices};
-use super::{is_constant, is_handle, is_placed};
+use super::{body_with_graphs, is_everywhere, is_handle, is_placed, ops_with_graphs};
 use crate::dialects::tf::Control;
+use crate::dialects::tf_executor::GRAPH;
 use crate::dialects::{dev, tf};
-use crate::graph::effects::{body, callees, functions};
+use crate::graph::effects::{callees, functions};
 use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 
 /// Maximum depth of nested calls; the homes of deeper ones are the device of the call.
@@ -55,7 +56,7 @@ impl<'a> Homes<'a> {
     /// The homes of all values.
     pub(crate) fn of_module(m: &Module, devices: &'a Devices) -> Homes<'a> {
         let functions = functions(m);
-        let ops = || functions.values().flat_map(|&function| body(m, function));
+        let ops = || functions.values().flat_map(|&function| body_with_graphs(m, function));
         let is_parts = |op: OpId| m.op_name_str(op) == dev::PARTS;
         let called: FxHashSet<StrId> =
             ops().filter(|&op| !is_parts(op)).flat_map(|op| callees(m, op)).collect();
@@ -85,7 +86,7 @@ impl<'a> Homes<'a> {
     fn agree(&mut self, m: &Module, order: &[(StrId, OpId)], of_client: Vec<Port>) {
         let mut sets = Sets::<Port>::default();
         let mut conditions = Vec::new();
-        for op in order.iter().flat_map(|&(_, function)| body(m, function)) {
+        for op in order.iter().flat_map(|&(_, function)| body_with_graphs(m, function)) {
             let Some(control) = Control::of(m, op) else { continue };
             let names = callees(m, op);
             let blocks = names.iter().filter_map(|name| block_of(m, *self.functions.get(name)?));
@@ -139,7 +140,7 @@ impl<'a> Homes<'a> {
             return Some(home);
         }
         let Some(op) = m.defining_op(value) else { return Some(CLIENT) };
-        if is_constant(m, op) {
+        if is_everywhere(m, op) {
             return None;
         }
         if let Some(to) = dev::destination(m, op) {
@@ -195,8 +196,9 @@ impl<'a> Homes<'a> {
         let is_new = self.open.len() < MAX_DEPTH && self.open.insert(name);
         let Some(block) = block.filter(|_| is_new) else { return Vec::new() };
         self.values.extend(m.args(block).iter().copied().zip(args.iter().copied()));
-        for op in m.ops_in(block).collect::<Vec<_>>() {
+        for op in ops_with_graphs(m, block) {
             self.control(m, op);
+            self.fetched(m, op);
         }
         let returned = m.last_op(block).map_or_else(Vec::new, |end| m.operands(end).collect());
         let results: Vec<Option<DeviceIndex>> =
@@ -204,6 +206,18 @@ impl<'a> Homes<'a> {
         self.open.remove(&name);
         self.results.insert(name, results.clone());
         results
+    }
+
+    /// Sets the homes of the results of a graph of primitives: where it has what it fetches.
+    fn fetched(&mut self, m: &Module, graph: OpId) {
+        if m.op_name_str(graph) != GRAPH {
+            return;
+        }
+        let Some(end) = block_of(m, graph).and_then(|block| m.last_op(block)) else { return };
+        for (result, value) in m.results(graph).zip(m.operands(end)) {
+            let home = self.home(m, value).unwrap_or(CLIENT);
+            self.values.insert(result, home);
+        }
     }
 
     /// Sets the homes of the arguments and results of a control flow op's functions.

@@ -37,8 +37,9 @@ pub use place::CostProfile;
 use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::{Op, Type};
 
+use crate::dialects::tf_executor::{self, GRAPH};
 use crate::dialects::{dev, tf};
-use crate::ir::{Module, OpId, ValueId, names};
+use crate::ir::{BlockId, Module, OpId, ValueId, names};
 
 /// True if an op runs on one device: an operator, but no constant.
 pub(crate) fn is_placed(m: &Module, op: OpId) -> bool {
@@ -59,7 +60,31 @@ pub(crate) fn is_handle(m: &Module, value: ValueId) -> bool {
     ty.is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
 }
 
-/// True for a constant, which every device has.
+/// True for a constant that every device has. A constant of a graph of primitives that waits for control
+/// edges is dead if one is, so it is on one device.
+pub(crate) fn is_everywhere(m: &Module, op: OpId) -> bool {
+    let is_gated = || m.n_operands(op) > 0 && m.parent_op(op).is_some_and(|of| m.op_name_str(of) == GRAPH);
+    is_constant(m, op) && !is_gated()
+}
+
+/// The ops of a block, and those of the graphs of primitives in it, each graph behind its ops.
+pub(crate) fn ops_with_graphs(m: &Module, block: BlockId) -> Vec<OpId> {
+    let mut all = Vec::new();
+    for op in m.ops_in(block) {
+        if m.op_name_str(op) == GRAPH {
+            all.extend(tf_executor::block_of(m, op).into_iter().flat_map(|inner| m.ops_in(inner)));
+        }
+        all.push(op);
+    }
+    all
+}
+
+/// The ops of the body of a function, as [`ops_with_graphs`].
+pub(crate) fn body_with_graphs(m: &Module, function: OpId) -> Vec<OpId> {
+    homes::block_of(m, function).map_or_else(Vec::new, |block| ops_with_graphs(m, block))
+}
+
+/// True for a constant.
 pub(crate) fn is_constant(m: &Module, op: OpId) -> bool {
     tf::operator(m, op) == Some(Op::Const)
 }

@@ -37,6 +37,8 @@ pub struct DeviceOptions {
     pub partition: Partition,
     /// The type as which f32 crosses between tasks, `bf16` or `f16`; its own if it is empty.
     pub wire: String,
+    /// How many bytes a part may receive before they are read, if that is limited.
+    pub recv_memory: Option<u64>,
     /// The only part to keep of a divided program.
     pub only: Option<String>,
 }
@@ -102,10 +104,11 @@ impl DeviceOptions {
             Partition::Worker if !self.wire.is_empty() => format!(" wire={}", self.wire),
             _ => String::new(),
         };
+        let memory = self.recv_memory.map_or(String::new(), |bytes| format!(" recv-memory={bytes}"));
         let (only, then) = match &self.only {
             None => (String::new(), "verify-parts"),
             Some(part) => (format!(" only={part}"), "symbol-dce"),
         };
-        format!("tf-partition{{{} by={by}{wire}{only}}},{then},{transfers}", self.devices())
+        format!("tf-partition{{{} by={by}{wire}{memory}{only}}},{then},{transfers}", self.devices())
     }
 }

@@ -17,8 +17,10 @@
 use rustc_hash::FxHashMap;
 
 use super::homes::{Homes, block_of};
+use super::partition::primitives;
 use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
-use super::{is_handle, is_placed};
+use super::{errors, is_handle, is_placed, ops_with_graphs};
+use crate::dialects::tf_executor::GRAPH;
 use crate::dialects::{dev, tf};
 use crate::graph::effects::functions;
 use crate::ir::{LocId, Module, OpId, ValueId, names};
@@ -45,14 +47,32 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let Some(devices) = Devices::of_option(cx).filter(|devices| !devices.is_single()) else {
         return r.change();
     };
+    if is_refused(r.ir(), &devices, cx) {
+        return r.change();
+    }
     adopt(r, &devices);
     remove(r);
     let last = cx.flag("last");
+    if last {
+        primitives::assign_all(r, &devices);
+    }
     cx.count("num-transfers", insert(r, &devices, last));
     if last {
         drop_client(r, &devices);
     }
     r.change()
+}
+
+/// Refuses graphs of primitives with ops on devices that have memories of their own: nothing is transferred
+/// inside of a graph.
+pub(super) fn is_refused(m: &Module, devices: &Devices, cx: &PassCx<'_>) -> bool {
+    let is_in_graph = |op: OpId| m.parent_op(op).is_some_and(|of| m.op_name_str(of) == GRAPH);
+    let elsewhere = |&op: &OpId| devices.of(m, op).is_some_and(|device| !devices.is_host(device));
+    let wrong = m.walk_functions().filter(elsewhere).find(|&op| is_placed(m, op) && is_in_graph(op));
+    if let (Some(op), Some(device)) = (wrong, wrong.and_then(|op| devices.of(m, op))) {
+        cx.report(errors::graph_in_other_memory(m, op, &devices.name(device).to_string()));
+    }
+    wrong.is_some()
 }
 
 /// Removes the name of the client's device: kernels without a device run there.
@@ -66,7 +86,7 @@ pub(super) fn drop_client(r: &mut Rewriter<'_>, devices: &Devices) {
 pub(super) fn adopt(r: &mut Rewriter<'_>, devices: &Devices) {
     for function in sorted_functions(r.ir()) {
         let Some(block) = block_of(r.ir(), function) else { continue };
-        for op in r.ir().ops_in(block).collect::<Vec<_>>() {
+        for op in ops_with_graphs(r.ir(), block) {
             let m = r.ir();
             if !is_placed(m, op) || m.attr(op, names::DEVICE).is_some() {
                 continue;

@@ -25,6 +25,8 @@ pub enum TypeConstraint {
     Function,
     /// A tensor of any elements and shape.
     AnyTensor,
+    /// The same as [`Self::AnyTensor`], or this one.
+    TensorOr(KnownType),
     /// The type of a dialect with this spelling, including the `!`.
     Opaque(&'static str),
 }
@@ -42,6 +44,7 @@ impl TypeConstraint {
             | TypeConstraint::LikeOrMemRef(_)
             | TypeConstraint::Function
             | TypeConstraint::AnyTensor
+            | TypeConstraint::TensorOr(_)
             | TypeConstraint::Opaque(_) => None,
         }
     }
@@ -63,6 +66,7 @@ impl TypeConstraint {
             TypeConstraint::AnyTensor => {
                 matches!(cx.ty(ty), TypeKind::Tensor { .. }) || ty == KnownType::Tensor.id()
             }
+            TypeConstraint::TensorOr(known) => ty == known.id() || TypeConstraint::AnyTensor.accepts(cx, ty),
             TypeConstraint::Opaque(name) => match cx.ty(ty) {
                 TypeKind::Opaque(text) => name.strip_prefix('!') == Some(cx.str(*text)),
                 _ => false,
@@ -84,7 +88,7 @@ impl TypeConstraint {
                 return format!("{}, or a vector, tensor or memref of such", kind.name());
             }
             TypeConstraint::Function => "a function type",
-            TypeConstraint::AnyTensor => "a tensor",
+            TypeConstraint::AnyTensor | TypeConstraint::TensorOr(_) => "a tensor",
             TypeConstraint::Opaque(name) => name,
         }
         .into()
@@ -106,7 +110,7 @@ impl TypeConstraint {
             TypeConstraint::Like(kind) => like(kind).into(),
             TypeConstraint::LikeOrMemRef(kind) => format!("{} or memref of such", like(kind)),
             TypeConstraint::Function => "function type".into(),
-            TypeConstraint::AnyTensor => "tensor of any type values".into(),
+            TypeConstraint::AnyTensor | TypeConstraint::TensorOr(_) => "tensor of any type values".into(),
             TypeConstraint::Opaque(name) => format!("{name} type"),
         }
     }

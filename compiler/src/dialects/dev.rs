@@ -7,6 +7,7 @@
 //! %g = dev.next %f                                   the next one
 //! dev.send %0 in %s channel 3 to "DEVICE" : tensor<4xf32>
 //! %0 = dev.recv in %s channel 3 from "DEVICE" : tensor<4xf32>
+//! %0 = dev.recv in %s after %c channel 3 from "DEVICE" : tensor<4xf32>      not before %c is complete
 //! %c = dev.fence(%a)                                 after all effects before it; later ones wait for it
 //! %r = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}
 //!     : (tensor<4xf32>) -> tensor<4xf32>             one step: all parts together
@@ -103,13 +104,16 @@ pub(super) fn ops(r: &mut Registry) {
             .kernel(),
     );
     r.add(
-        OpDef::new(RECV, "what another part hands over")
+        OpDef::new(RECV, "what another part hands over, not before `after` is complete")
             .operand("step", step)
+            .operand_with("after", T::Is(KnownType::Chain), Arity::Optional, OperandMode::After)
             .attr("channel", A::Int(KnownType::I64))
             .attr("from", A::Str)
             .result("value", T::Any)
             .effect(Access::Write, EffectResource::ExecutionContext)
-            .format("`in` $step `channel` $channel `from` $from attr-dict `:` type($value)")
+            .format(
+                "`in` $step (`after` $after^)? `channel` $channel `from` $from attr-dict `:` type($value)",
+            )
             .kernel()
             .asynchronous(),
     );

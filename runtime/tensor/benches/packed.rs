@@ -15,7 +15,7 @@ use befrost_tensor::simd::{Arithmetic, Function, Isa, Over};
 use befrost_tensor::tf::fast::{self, Cx};
 use befrost_tensor::tf::fused::{self, After, Algorithm, Packing, Program, Step, Value, Weights};
 use befrost_tensor::tf::{self, Binary};
-use befrost_tensor::{HostTensor, Shape, TensorError, math};
+use befrost_tensor::{DType, HostTensor, Shape, TensorError, math};
 
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()

@@ -358,6 +358,10 @@ pub(super) struct DeviceArgs {
     #[arg(long, value_name = "TYPE", requires = "partition", value_parser = ["bf16", "f16"])]
     pub(super) wire: Option<String>,
 
+    /// How many bytes a part may receive before they are read: further recvs wait. Default: no limit
+    #[arg(long, value_name = "BYTES", requires = "partition", value_parser = clap::value_parser!(u64).range(1..=1 << 62))]
+    pub(super) recv_memory: Option<u64>,
+
     /// Stop when the program is divided: to see its parts.
     #[arg(skip)]
     pub(super) stops_divided: bool,
@@ -387,6 +391,7 @@ impl DeviceArgs {
             trips: self.assume_trips,
             soft: self.soft_placement,
             wire: self.wire.clone().unwrap_or_default(),
+            recv_memory: self.recv_memory,
             only: self.only_part.clone(),
             print: self.print_placement,
             draw: self.view_schedule.is_some(),

@@ -7,15 +7,21 @@ use befrost_tensor::tf::op::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::PartTable;
+use super::early::EarlyValues;
+use super::graph::GraphFrames;
 use super::order::{EffectParts, LastEffects};
+use super::primitives::{is_invariant, is_merge};
 use super::reach::{PartIndex, Reach, Role};
 use super::verify::BRANCH;
+use crate::build::query::bytes_of;
 use crate::device::homes::block_of;
 use crate::device::specs::CLIENT;
 use crate::device::transfers::sorted_functions;
-use crate::device::{errors, is_constant, is_handle};
+use crate::device::{errors, is_everywhere, is_handle};
 use crate::dialects::dev;
 use crate::dialects::tf::{self, Control};
+use crate::dialects::tf_executor::frames::{FrameId, ROOT};
+use crate::dialects::tf_executor::{GRAPH, Primitive};
 use crate::graph::effects::callees;
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
@@ -23,42 +29,56 @@ use crate::ir::{
 use crate::pass::{PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
 
-const CHAIN: TypeId = KnownType::Chain.id();
-const STEP: TypeId = KnownType::Step.id();
+pub(super) const CHAIN: TypeId = KnownType::Chain.id();
+pub(super) const STEP: TypeId = KnownType::Step.id();
 
 /// A function of a part, under construction.
-struct PartFunction {
-    part: PartIndex,
+pub(super) struct PartFunction {
+    pub(super) part: PartIndex,
     op: OpId,
-    block: BlockId,
+    /// Where ops are appended: its block, or that of a graph of primitives in it.
+    pub(super) block: BlockId,
     /// The frame in which it runs.
     step: ValueId,
+    /// In a graph of primitives, the steps of its loops.
+    pub(super) steps: FxHashMap<FrameId, ValueId>,
     /// Its values, by those of the whole function.
-    values: FxHashMap<ValueId, ValueId>,
+    pub(super) values: FxHashMap<ValueId, ValueId>,
     /// For each chain of another part, a chain in this function that is ready after it.
-    signals: FxHashMap<(ValueId, PartIndex), ValueId>,
+    pub(super) signals: FxHashMap<(ValueId, PartIndex), ValueId>,
+    /// The values that it has received.
+    pub(super) early: EarlyValues,
 }
+
+impl PartFunction {
+    /// The step of a frame.
+    pub(super) fn step_of(&self, frame: FrameId) -> ValueId {
+        self.steps.get(&frame).copied().unwrap_or(self.step)
+    }
+}
+
+/// A function in all parts, under construction.
+pub(super) type MadeParts = BTreeMap<PartIndex, PartFunction>;
 
 /// The division of a module.
 pub(super) struct Divide<'a, 'm, 'c> {
-    r: &'a mut Rewriter<'m>,
-    cx: &'a PassCx<'c>,
+    pub(super) r: &'a mut Rewriter<'m>,
+    pub(super) cx: &'a PassCx<'c>,
     parts: &'a PartTable,
-    reach: &'a Reach<'a>,
+    pub(super) reach: &'a Reach<'a>,
     effects: EffectParts,
+    /// The loops of the graph of primitives that is being divided.
+    pub(super) graph: GraphFrames,
     /// The type in which f32 crosses.
     wire: Option<DType>,
+    /// How many bytes a part may receive before they are read; 0 is no limit.
+    recv_memory: u64,
     /// The names of the functions of parts.
     symbols: FxHashMap<(StrId, PartIndex), String>,
     n_channels: i64,
     n_signals: u64,
-    n_frames: u64,
+    pub(super) n_frames: u64,
     n_branches: u64,
-}
-
-/// True if an op only joins chains.
-fn is_merge(m: &Module, op: OpId) -> bool {
-    m.op_name_str(op) == "tfrt.merge.chains"
 }
 
 impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
@@ -81,7 +101,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             parts,
             reach,
             effects,
+            graph: GraphFrames::default(),
             wire,
+            recv_memory: u64::try_from(cx.number("recv-memory")).unwrap_or(0),
             symbols,
             n_channels: 0,
             n_signals: 0,
@@ -95,7 +117,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         (self.n_channels as u64 - self.n_signals, self.n_signals)
     }
 
-    fn m(&self) -> &Module {
+    pub(super) fn m(&self) -> &Module {
         self.r.ir()
     }
 
@@ -133,7 +155,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let m = self.m();
         let (Some(name), Some(block)) = (m.symbol_name(function), block_of(m, function)) else { return };
         let members: Vec<PartIndex> = self.reach.functions[&name].members.iter().copied().collect();
-        let mut made: BTreeMap<PartIndex, PartFunction> =
+        let mut made: MadeParts =
             members.iter().map(|&part| (part, self.open(function, name, block, part))).collect();
         let mut last = LastEffects::default();
         for op in self.m().ops_in(block).collect::<Vec<_>>() {
@@ -147,7 +169,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 self.returns(op, name, &mut made);
             } else if let Some(control) = Control::of(m, op) {
                 self.control(op, control, &mut made);
-            } else if !is_constant(m, op) && !is_merge(m, op) {
+            } else if m.op_name_str(op) == GRAPH {
+                self.graph(op, &mut made);
+            } else if !is_everywhere(m, op) && !is_merge(m, op) {
                 let part = self.reach.part_of_op(m, op);
                 self.place(op, part, &mut made);
             }
@@ -184,11 +208,20 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             }
         }
         let step = self.r.add_arg(new, STEP);
-        PartFunction { part, op, block: new, step, values, signals: FxHashMap::default() }
+        PartFunction {
+            part,
+            op,
+            block: new,
+            step,
+            steps: FxHashMap::default(),
+            values,
+            signals: FxHashMap::default(),
+            early: EarlyValues::default(),
+        }
     }
 
     /// Appends an op to a function.
-    fn append(
+    pub(super) fn append(
         &mut self,
         of: &PartFunction,
         loc: LocId,
@@ -201,18 +234,13 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     }
 
     /// A value in the function of a part; sent there if another part has it.
-    fn need(
-        &mut self,
-        value: ValueId,
-        part: PartIndex,
-        made: &mut BTreeMap<PartIndex, PartFunction>,
-    ) -> Option<ValueId> {
+    pub(super) fn need(&mut self, value: ValueId, part: PartIndex, made: &mut MadeParts) -> Option<ValueId> {
         if let Some(&known) = made.get(&part)?.values.get(&value) {
             return Some(known);
         }
         let m = self.m();
         let op = m.defining_op(value);
-        if let Some(op) = op.filter(|&op| is_constant(m, op)) {
+        if let Some(op) = op.filter(|&op| is_everywhere(m, op)) {
             let block = made.get(&part)?.block;
             let at = match m.first_op(block) {
                 Some(first) => InsertionPoint::Before(first),
@@ -230,6 +258,11 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             made.get_mut(&part)?.values.insert(value, copy);
             return Some(copy);
         }
+        if let Some(enter) = op.filter(|&op| is_invariant(m, op)) {
+            // An invariant enters the loop in each part that reads it.
+            self.place(enter, part, made);
+            return made.get(&part)?.values.get(&value).copied();
+        }
         let home = self.reach.home(m, value)?;
         if is_handle(m, value) {
             let at = op.unwrap_or_else(|| made[&part].op);
@@ -240,10 +273,35 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let at = op.or_else(|| m.users(value).next().map(|(user, _)| user));
         let loc = at.map_or(LocId::UNKNOWN, |op| m.loc(op));
         let sent = *made.get(&home)?.values.get(&value)?;
+        let is_condition = op.is_some_and(|op| Primitive::of(m, op) == Some(Primitive::LoopCond));
+        let frame = self.cross_in(value, [home, part], made);
+        let after = self.after_read(value, part, made);
         let (from, to) = (made.get(&home)?, made.get(&part)?);
-        let received = self.cross(sent, from, to, loc);
+        let mut received = self.cross(sent, (from, to), frame, (loc, after));
+        if is_condition {
+            let ty = self.m().value_type(received);
+            let cond = self.append(to, loc, Primitive::LoopCond.op_name(), &[received], &[ty], &[]);
+            received = self.m().result(cond, 0);
+        }
         made.get_mut(&part)?.values.insert(value, received);
         Some(received)
+    }
+
+    /// A chain for which the recv of a value waits, so that the part does not receive too much before it is
+    /// read.
+    fn after_read(&mut self, value: ValueId, part: PartIndex, made: &mut MadeParts) -> Option<ValueId> {
+        // A graph of primitives may have values of a loop that is not over.
+        if self.recv_memory == 0 || self.graph.is_open() {
+            return None;
+        }
+        // Of unknown sizes nothing but the element is counted.
+        let m = self.m();
+        let bytes = bytes_of(m, m.value_type(value)).map_or(1, |bytes| bytes as u64);
+        let limit = self.recv_memory;
+        let reader = made.get_mut(&part)?.early.receive(bytes, limit)?;
+        let loc = m.defining_op(reader).map_or(LocId::UNKNOWN, |op| m.loc(op));
+        let merge = self.append(made.get(&part)?, loc, "tfrt.merge.chains", &[reader], &[CHAIN], &[]);
+        Some(self.m().result(merge, 0))
     }
 
     /// The type in which a value goes over the wire between processes, if not in its own.
@@ -263,8 +321,14 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         self.m().result(cast, 0)
     }
 
-    /// Sends a value of one part to another.
-    fn cross(&mut self, value: ValueId, from: &PartFunction, to: &PartFunction, loc: LocId) -> ValueId {
+    /// Sends a value of one part to another, in a frame of the graph that is being divided.
+    fn cross(
+        &mut self,
+        value: ValueId,
+        (from, to): (&PartFunction, &PartFunction),
+        frame: FrameId,
+        (loc, after): (LocId, Option<ValueId>),
+    ) -> ValueId {
         let own = self.m().value_type(value);
         let wire = self.on_wire(own);
         let (ty, value) = match wire {
@@ -276,19 +340,20 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let (sender, receiver) = (&self.parts.devices[from.part], &self.parts.devices[to.part]);
         let (sender, receiver) = (self.r.cx().str_attr(sender), self.r.cx().str_attr(receiver));
         let attrs = [("to", receiver), ("channel", channel)];
-        self.append(from, loc, dev::SEND, &[value, from.step], &[], &attrs);
+        self.append(from, loc, dev::SEND, &[value, from.step_of(frame)], &[], &attrs);
         let attrs = [("from", sender), ("channel", channel)];
-        let recv = self.append(to, loc, dev::RECV, &[to.step], &[ty], &attrs);
+        let operands: Vec<ValueId> = std::iter::once(to.step_of(frame)).chain(after).collect();
+        let recv = self.append(to, loc, dev::RECV, &operands, &[ty], &attrs);
         let received = self.m().result(recv, 0);
         if wire.is_some() { self.cast(received, own, to, loc) } else { received }
     }
 
     /// Chains in the function of a part that are ready after these chains.
-    fn edges(
+    pub(super) fn edges(
         &mut self,
         chains: &[ValueId],
         part: PartIndex,
-        made: &mut BTreeMap<PartIndex, PartFunction>,
+        made: &mut MadeParts,
     ) -> Vec<ValueId> {
         let mut edges = Vec::new();
         let mut elsewhere: BTreeMap<PartIndex, Vec<ValueId>> = BTreeMap::new();
@@ -299,13 +364,14 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                     true => of.values.get(&chain),
                     false => of.signals.get(&(chain, home)),
                 };
-                match known {
-                    Some(&known) => edges.push(known),
+                match known.copied().or_else(|| self.beside(chain, (home, part), made)) {
+                    Some(known) => edges.push(known),
                     None => elsewhere.entry(home).or_default().push(chain),
                 }
             }
         }
         for (home, chains) in elsewhere {
+            let frame = self.cross_in(chains[0], [home, part], made);
             let (Some(from), Some(to)) = (made.get(&home), made.get(&part)) else { continue };
             let mut local: Vec<ValueId> =
                 chains.iter().filter_map(|chain| from.values.get(chain).copied()).collect();
@@ -316,7 +382,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 local = vec![self.m().result(merge, 0)];
             }
             let Some(&chain) = local.first() else { continue };
-            let signal = self.cross(chain, from, to, loc);
+            let signal = self.cross(chain, (from, to), frame, (loc, None));
             self.n_signals += 1;
             edges.push(signal);
             if let Some(to) = made.get_mut(&part) {
@@ -328,14 +394,42 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         edges
     }
 
-    /// Lets effects of an op on these parts wait for the last ones on other parts.
-    fn order(
+    /// A chain that is ready after this one of another part, without a signal, because a value of the same op
+    /// crosses anyway. The results of some primitives may be dead while the op is not.
+    fn beside(
         &mut self,
-        op: OpId,
-        parts: BTreeSet<PartIndex>,
-        last: &mut LastEffects,
-        made: &mut BTreeMap<PartIndex, PartFunction>,
-    ) {
+        chain: ValueId,
+        (home, part): (PartIndex, PartIndex),
+        made: &mut MadeParts,
+    ) -> Option<ValueId> {
+        use Primitive::{Merge, Switch, SwitchN};
+        let m = self.m();
+        let op = m.defining_op(chain).filter(|&op| home != part && Control::of(m, op).is_none())?;
+        if matches!(Primitive::of(m, op), Some(Switch | SwitchN | Merge)) {
+            return None;
+        }
+        let of = made.get(&part)?;
+        let is_read = |user: OpId| {
+            let is_op = Control::of(m, user).is_none() && m.last_op(m.parent_block(user)?) != Some(user);
+            (is_op && self.reach.part_of_op(m, user) == part).then_some(())
+        };
+        let crosses = |&value: &ValueId| {
+            let is_data = !is_handle(m, value);
+            let is_needed = |value| m.users(value).any(|(user, _)| is_read(user).is_some());
+            is_data && (of.values.contains_key(&value) || is_needed(value))
+        };
+        let value = m.results(op).take(tf::n_data_results(m, op)).find(crosses)?;
+        let value = self.need(value, part, made)?;
+        let of = made.get(&part)?;
+        let loc = self.m().loc(op);
+        let merge = self.append(of, loc, "tfrt.merge.chains", &[value], &[CHAIN], &[]);
+        let ready = self.m().result(merge, 0);
+        made.get_mut(&part)?.signals.insert((chain, home), ready);
+        Some(ready)
+    }
+
+    /// Lets effects of an op on these parts wait for the last ones on other parts.
+    fn order(&mut self, op: OpId, parts: BTreeSet<PartIndex>, last: &mut LastEffects, made: &mut MadeParts) {
         let loc = self.m().loc(op);
         for &part in &parts {
             let mut signals = Vec::new();
@@ -346,7 +440,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                     self.m().result(fence, 0)
                 });
                 last.fences.insert(before, chain);
-                signals.push(self.cross(chain, from, to, loc));
+                signals.push(self.cross(chain, (from, to), ROOT, (loc, None)));
                 self.n_signals += 1;
             }
             if let (Some(of), false) = (made.get(&part), signals.is_empty()) {
@@ -378,14 +472,14 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let m = self.m();
         match m.defining_op(chain) {
             // Nothing waits for a constant.
-            Some(op) if is_constant(m, op) => Vec::new(),
+            Some(op) if is_everywhere(m, op) => Vec::new(),
             Some(op) if Control::of(m, op).is_some() => self.reach.members(m, op).into_iter().collect(),
             _ => vec![self.reach.home(m, chain).unwrap_or(part)],
         }
     }
 
     /// Puts an op into the function of a part.
-    fn place(&mut self, op: OpId, part: PartIndex, made: &mut BTreeMap<PartIndex, PartFunction>) {
+    pub(super) fn place(&mut self, op: OpId, part: PartIndex, made: &mut MadeParts) {
         let m = self.m();
         let n_data = tf::n_data_operands(m, op);
         let all: Vec<ValueId> = m.operands(op).collect();
@@ -404,10 +498,11 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let new = self.r.create(InsertionPoint::End(of.block), new);
         let m = self.r.ir();
         of.values.extend(m.results(op).zip(m.results(new)));
+        m.results(new).next().into_iter().for_each(|result| of.early.read(result));
     }
 
     /// Divides an op that runs functions.
-    fn control(&mut self, op: OpId, control: Control, made: &mut BTreeMap<PartIndex, PartFunction>) {
+    pub(super) fn control(&mut self, op: OpId, control: Control, made: &mut MadeParts) {
         let m = self.m();
         let members = self.reach.members(m, op);
         let first = usize::from(matches!(control, Control::If | Control::Case));
@@ -442,8 +537,10 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 }
             }
             let edges = self.edges(chains, part, made);
+            let at = self.graph.frame_of(op);
+            self.enter(at, part, made);
             let Some(of) = made.get(&part) else { continue };
-            let mut step = of.step;
+            let mut step = of.step_of(at);
             if let Some(frame) = &frame {
                 let frame = self.r.cx().str_attr(frame);
                 let enter = self.append(of, loc, dev::ENTER, &[step], &[STEP], &[("bef.frame", frame)]);
@@ -472,6 +569,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             let Some(of) = made.get_mut(&part) else { continue };
             let m = self.r.ir();
             let mut values: Vec<ValueId> = m.results(new).collect();
+            values.first().into_iter().for_each(|&result| of.early.read(result));
             let chain = values.split_off(values.len() - (results.len() - n_results));
             of.values.extend(here.iter().map(|&i| results[i]).zip(values));
             of.values.extend(results[n_results..].iter().copied().zip(chain));
@@ -501,7 +599,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     }
 
     /// Creates the returns of the functions of all parts.
-    fn returns(&mut self, end: OpId, name: StrId, made: &mut BTreeMap<PartIndex, PartFunction>) {
+    fn returns(&mut self, end: OpId, name: StrId, made: &mut MadeParts) {
         let m = self.m();
         let (end_name, loc) = (m.op_name(end), m.loc(end));
         let returned: Vec<ValueId> = m.operands(end).collect();

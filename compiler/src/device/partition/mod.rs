@@ -18,11 +18,18 @@
 //! function, and `dev.next` the frame of the next iteration. Frames have the same names in all parts, hence
 //! the keys agree.
 //!
+//! A recv may have to wait, so that not too much is received [`early`].
+//!
+//! A graph of primitives becomes one per part, with control loops ([`graph`], [`primitives`]).
+//!
 //! The ops of a function keep their order in each part. An op only waits for ops that are earlier in that
 //! order, so parts cannot wait for each other in a circle: [`verify`] checks it.
 
 mod divide;
+mod early;
+mod graph;
 mod order;
+pub(super) mod primitives;
 mod reach;
 pub(crate) mod verify;
 
@@ -34,9 +41,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::homes::{Homes, function_attr};
 use super::specs::{DEVICES, Devices};
-use super::{errors, transfers};
+use super::transfers;
 use crate::dialects::tf::{self, Control};
-use crate::dialects::tf_executor::GRAPH;
 use crate::graph::effects::functions;
 use crate::ir::{Module, OpId, StrId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
@@ -58,6 +64,11 @@ pub(crate) const PASS: Pass = Pass {
             name: "wire",
             summary: "the type as which f32 crosses, rounded to nearest even",
             kind: OptionKind::Word("own", &["own", "bf16", "f16"]),
+        },
+        PassOption {
+            name: "recv-memory",
+            summary: "how many bytes a part may receive before they are read; 0 is no limit",
+            kind: OptionKind::Number(0),
         },
         PassOption {
             name: "only",
@@ -159,11 +170,10 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let Some(devices) = Devices::of_option(cx).filter(|devices| !devices.is_single()) else {
         return r.change();
     };
-    let m = r.ir();
-    if let Some(graph) = m.walk_functions().find(|&op| m.op_name_str(op) == GRAPH) {
-        cx.report(errors::native_graph(m, graph));
+    if transfers::is_refused(r.ir(), &devices, cx) {
         return r.change();
     }
+    primitives::assign_all(r, &devices);
     transfers::adopt(r, &devices);
     transfers::remove(r);
     prepare(r);

@@ -9,6 +9,8 @@
 //! each other part that had the effect before it. At the end of a loop's condition and of its body, all parts
 //! that have effects in the loop wait for the last ones, hence so do the next iteration's.
 //!
+//! In a graph of primitives control edges order effects, and nothing else does.
+//!
 //! Only effects outside of the program count, such as prints: a resource belongs to one device.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +19,10 @@ use rustc_hash::FxHashMap;
 
 use super::reach::{PartIndex, Reach};
 use crate::device::homes::function_attr;
-use crate::device::is_handle;
+use crate::device::{body_with_graphs, is_handle};
 use crate::dialects::tf::Control;
-use crate::graph::effects::{body, callees};
+use crate::dialects::tf_executor::GRAPH;
+use crate::graph::effects::callees;
 use crate::ir::{Module, OpId, StrId, ValueId};
 use crate::rewrite::{state_access, with_callers};
 
@@ -37,7 +40,7 @@ impl EffectParts {
         // By part: the functions with ops there that have such effects.
         let mut own: BTreeMap<PartIndex, Vec<StrId>> = BTreeMap::new();
         for (&name, &function) in &reach.homes.functions {
-            for op in body(m, function) {
+            for op in body_with_graphs(m, function) {
                 if is_outside(m, op) {
                     own.entry(reach.part_of_op(m, op)).or_default().push(name);
                 }
@@ -49,7 +52,7 @@ impl EffectParts {
                 parts.functions.entry(name).or_default().insert(part);
             }
         }
-        for op in reach.homes.functions.values().flat_map(|&function| body(m, function)) {
+        for op in reach.homes.functions.values().flat_map(|&function| body_with_graphs(m, function)) {
             if Control::of(m, op) == Some(Control::While) {
                 let all = parts.of_op(m, op, reach);
                 for name in ["cond", "body"].into_iter().filter_map(|attr| function_attr(m, op, attr)) {
@@ -75,9 +78,12 @@ impl EffectParts {
     }
 }
 
-/// True if an op has an effect that is not on a resource of the program.
+/// True if an op has an effect that is not on a resource of the program. The ops of a graph of primitives
+/// have effects of their own.
 fn is_outside(m: &Module, op: OpId) -> bool {
-    state_access(m, op).is_some() && !m.operands(op).chain(m.results(op)).any(|value| is_handle(m, value))
+    m.op_name_str(op) != GRAPH
+        && state_access(m, op).is_some()
+        && !m.operands(op).chain(m.results(op)).any(|value| is_handle(m, value))
 }
 
 /// The last effects in a function.

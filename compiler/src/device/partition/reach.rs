@@ -15,11 +15,13 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::primitives::origin;
 use crate::device::homes::{Homes, block_of, function_attr};
-use crate::device::is_constant;
 use crate::device::specs::DeviceIndex;
+use crate::device::{body_with_graphs, is_everywhere, ops_with_graphs};
 use crate::dialects::tf::{self, Control};
-use crate::graph::effects::{body, callees};
+use crate::dialects::tf_executor::{self, FETCH, GRAPH};
+use crate::graph::effects::callees;
 use crate::ir::{Module, OpId, StrId, ValueId};
 
 /// Number of a part.
@@ -73,7 +75,7 @@ impl<'a> Reach<'a> {
             reach.functions.insert(name, of);
         }
         for &(_, function) in &order {
-            for op in body(m, function) {
+            for op in body_with_graphs(m, function) {
                 let names: FxHashSet<StrId> = callees(m, op).into_iter().collect();
                 names.iter().for_each(|&name| *reach.n_sites.entry(name).or_default() += 1);
                 reach.roles.extend(roles_of(m, op));
@@ -139,8 +141,11 @@ impl<'a> Reach<'a> {
             m.args(block).iter().enumerate().map(|(i, &arg)| (arg, i)).collect();
         let mut members = BTreeSet::new();
         let mut taken: Vec<(usize, PartIndex)> = Vec::new();
-        let mut take = |value: ValueId, part: PartIndex| taken.extend(args.get(&value).map(|&i| (i, part)));
-        for op in m.ops_in(block) {
+        // An invariant enters a loop of a graph in each part that reads it there.
+        let mut take = |value: ValueId, part: PartIndex| {
+            taken.extend(args.get(&origin(m, value)).map(|&i| (i, part)));
+        };
+        for op in ops_with_graphs(m, block) {
             if m.last_op(block) == Some(op) {
                 for (value, part) in m.operands(op).zip(self.results(name)) {
                     members.insert(part);
@@ -148,8 +153,19 @@ impl<'a> Reach<'a> {
                 }
                 continue;
             }
+            if m.op_name_str(op) == GRAPH {
+                // What a graph fetches goes to the parts that give it.
+                let end = tf_executor::block_of(m, op).and_then(|inner| m.last_op(inner));
+                let fetched = end.into_iter().flat_map(|end| m.operands(end));
+                for (result, value) in m.results(op).zip(fetched) {
+                    let part = self.home(m, result).unwrap_or(0);
+                    members.insert(part);
+                    take(value, part);
+                }
+                continue;
+            }
             let Some(control) = Control::of(m, op) else {
-                if !is_constant(m, op) {
+                if !is_everywhere(m, op) && m.op_name_str(op) != FETCH {
                     let part = self.part_of_op(m, op);
                     members.insert(part);
                     m.operands(op).for_each(|value| take(value, part));

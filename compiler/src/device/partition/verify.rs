@@ -7,9 +7,10 @@
 //! ```
 //!
 //! Functions are walked once for each call that leads to them: a loop's body as one iteration. What a loop
-//! carries to the next iteration is no edge, because that is an iteration later. Values meet in frames of the
-//! same iteration, so an iteration waits for the same and for earlier ones only; hence no limit of
-//! iterations in flight closes a circle.
+//! carries to the next iteration is no edge, because that is an iteration later. In a graph of primitives
+//! that is what a NextIteration gives; all its ops run in every iteration, dead or live. Values meet in
+//! frames of the same iteration, so an iteration waits for the same and for earlier ones only; hence no limit
+//! of iterations in flight closes a circle.
 //!
 //! A recv runs only if its send does, dead or live: it is in the branches in which the send is, of ops that
 //! have the same `bef.branch`. It may be in further ones; then what was sent is dropped with the step.
@@ -23,11 +24,12 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::device::homes::{block_of, function_attr};
-use crate::device::{errors, is_constant};
+use crate::device::{errors, is_everywhere, ops_with_graphs};
 use crate::dialects::dev;
 use crate::dialects::tf::{self, Control};
+use crate::dialects::tf_executor::{self, GRAPH, Primitive};
 use crate::graph::effects::{access, callees, effectful, functions};
-use crate::ir::{AttrKind, BlockId, Module, OpId, StrId, ValueId};
+use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::print::type_text;
 
@@ -161,7 +163,7 @@ impl<'m> PartWalk<'m> {
         let (mut all, mut results) = (vec![scope.start], Vec::new());
         // The last fence, and the effects behind it.
         let (mut fence, mut effects) = (scope.start, Vec::new());
-        for op in m.ops_in(block) {
+        for op in ops_with_graphs(m, block) {
             if self.waits.len() > MAX_NODES {
                 return Err("they are too large to be checked");
             }
@@ -182,7 +184,13 @@ impl<'m> PartWalk<'m> {
                 values.extend(
                     m.results(op).zip(nodes).map(|(value, node)| (value, node.unwrap_or(walked.done))),
                 );
-            } else if !is_constant(m, op) {
+            } else if m.op_name_str(op) == GRAPH {
+                let end = tf_executor::block_of(m, op).and_then(|block| m.last_op(block));
+                let fetched = end.into_iter().flat_map(|end| m.operands(end));
+                let nodes = fetched.map(|value| values.get(&value).copied().unwrap_or(scope.start));
+                let nodes: Vec<NodeId> = nodes.collect();
+                values.extend(m.results(op).zip(nodes));
+            } else if Primitive::of(m, op) != Some(Primitive::Source) && !is_everywhere(m, op) {
                 let is_fence = m.op_name_str(op) == dev::FENCE;
                 let before = if is_fence { std::mem::take(&mut effects) } else { Vec::new() };
                 let node = self.node(operands.into_iter().chain(before).chain([start]).collect());
@@ -209,6 +217,14 @@ impl<'m> PartWalk<'m> {
                     dev::RECV => {
                         let end = CrossingEnd { op, node, branches: scope.branches.clone() };
                         self.ends.entry((channel(m, op), of_step(0))).or_default().recvs.push(end);
+                    }
+                    // The primitives of a loop pass the step of an iteration on. What another iteration gives
+                    // them is no edge.
+                    _ if Primitive::of(m, op).is_some() => {
+                        let is_step = |&value: &ValueId| m.value_type(value) == KnownType::Step.id();
+                        let path = m.operands(op).find(is_step).and_then(|step| frames.get(&step).copied());
+                        let steps = m.results(op).filter(is_step);
+                        frames.extend(steps.filter_map(|step| Some((step, path?))));
                     }
                     _ => {}
                 }

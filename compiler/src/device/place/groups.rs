@@ -13,6 +13,7 @@ use crate::device::sets::Sets;
 use crate::device::specs::{Specs, groups_of};
 use crate::device::{errors, is_handle, is_placed};
 use crate::dialects::tf::{self, Control};
+use crate::dialects::tf_executor::{self, Primitive};
 use crate::graph::effects::{callees, functions};
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
 use crate::pass::PassCx;
@@ -58,7 +59,11 @@ impl Groups {
         let mut sets = Sets::<Tied>::default();
         let mut ops = Vec::new();
         for &function in &order {
-            for op in m.walk(function).filter(|&op| is_placed(m, op)) {
+            for op in m.walk(function) {
+                tie_primitive(m, op, &mut sets);
+                if !is_placed(m, op) {
+                    continue;
+                }
                 ops.push(op);
                 sets.id(Tied::Op(op));
                 for class in groups_of(m, op) {
@@ -107,6 +112,35 @@ fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
         && let Some(name) = text("shared_name")
     {
         sets.join(Tied::Op(op), Tied::Named(text("container"), name));
+    }
+}
+
+/// Ties the resources that a primitive of dataflow control flow passes on.
+fn tie_primitive(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
+    let mut join = |a: ValueId, b: ValueId| {
+        if is_handle(m, a) && is_handle(m, b) {
+            sets.join(Tied::Value(a), Tied::Value(b));
+        }
+    };
+    match Primitive::of(m, op) {
+        Some(Primitive::Sink) => {
+            let source = m.defining_op(m.operand(op, 0));
+            let back = source.and_then(|source| m.results(source).next());
+            back.into_iter().for_each(|back| join(back, m.operand(op, 1)));
+        }
+        Some(_) => {
+            let mut all = m.operands(op).chain(m.results(op)).filter(|&value| is_handle(m, value));
+            if let Some(first) = all.next() {
+                all.for_each(|value| join(first, value));
+            }
+        }
+        // A graph or an island gives what its terminator has.
+        None => {
+            let end = tf_executor::block_of(m, op).and_then(|block| m.last_op(block));
+            let given = end.filter(|_| m.op_name_str(op).starts_with("tf_executor."));
+            let given = given.into_iter().flat_map(|end| m.operands(end));
+            m.results(op).zip(given).for_each(|(result, value)| join(result, value));
+        }
     }
 }
 

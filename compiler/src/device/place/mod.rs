@@ -24,6 +24,7 @@ use rustc_hash::FxHashMap;
 use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices, has_kernels};
 use super::{errors, resolve};
 use crate::dialects::tf;
+use crate::dialects::tf_executor::Primitive;
 use crate::ir::{Module, OpId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use costs::Estimated;
@@ -159,6 +160,13 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         }
     }
     cx.count("num-placed", n_placed);
+    // Primitives follow what they pass on: `partition::primitives`.
+    let m = r.ir();
+    let primitives: Vec<OpId> = m.walk_functions().filter(|&op| Primitive::of(m, op).is_some()).collect();
+    for op in primitives {
+        r.remove_attr(op, names::DEVICE);
+        r.remove_attr(op, names::COLOCATE);
+    }
     r.change()
 }
 

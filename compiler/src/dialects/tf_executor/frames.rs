@@ -25,6 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{FETCH, Primitive, block_of, data_operands, errors, is_chain};
 use crate::diag::Diagnostic;
+use crate::dialects::dev;
 use crate::ir::entity::{Arena, entity};
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
 
@@ -175,7 +176,9 @@ impl<'m> Finder<'m> {
         }
         self.place(op, frame);
         let is_switch = matches!(primitive, Some(Primitive::Switch | Primitive::SwitchN));
-        if is_switch || inputs.iter().any(|value| self.uncertain.contains(value)) {
+        // What another part of a divided program sends may be dead.
+        let is_received = self.m.op_name_str(op) == dev::RECV;
+        if is_switch || is_received || inputs.iter().any(|value| self.uncertain.contains(value)) {
             self.uncertain.extend(self.m.results(op));
         }
         match primitive {

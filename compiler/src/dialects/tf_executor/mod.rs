@@ -141,6 +141,10 @@ pub fn is_chain(m: &Module, value: ValueId) -> bool {
 
 const CHAIN: T = T::Is(KnownType::Chain);
 
+/// A value that a loop carries: a tensor, or the frame in which a part of a divided program sends and
+/// receives.
+const CARRIED: T = T::TensorOr(KnownType::Step);
+
 fn primitive(of: Primitive, summary: &'static str) -> OpDef {
     OpDef::new(of.op_name(), summary).parents(&[GRAPH]).lowered_by(FUNCTIONALIZE)
 }
@@ -164,10 +168,10 @@ pub(super) fn ops(r: &mut Registry) {
     r.add(plain(
         with_edges(
             primitive(Primitive::Switch, "the operand on one of two ways, dead on the other")
-                .operand("data", T::AnyTensor)
+                .operand("data", CARRIED)
                 .operand("predicate", T::AnyTensor)
-                .result("falseOutput", T::AnyTensor)
-                .result("trueOutput", T::AnyTensor),
+                .result("falseOutput", CARRIED)
+                .result("trueOutput", CARRIED),
         )
         .pure()
         .verifier(verify_switch),
@@ -184,7 +188,7 @@ pub(super) fn ops(r: &mut Registry) {
     r.add(plain(
         primitive(Primitive::Merge, "the first operand that is not dead, and its number")
             .operand_with("inputs", T::Any, Arity::Variadic, OperandMode::Required)
-            .result("output", T::AnyTensor)
+            .result("output", CARRIED)
             .result("value_index", T::AnyTensor)
             .result_with("control", CHAIN, Arity::Optional)
             .pure()
@@ -193,11 +197,11 @@ pub(super) fn ops(r: &mut Registry) {
     r.add(
         with_edges(
             primitive(Primitive::Enter, "the operand in the first iteration of a frame, or in all")
-                .operand("data", T::AnyTensor)
+                .operand("data", CARRIED)
                 .attr("frame_name", A::Str)
                 .optional_attr("is_constant", A::Bool)
                 .optional_attr("parallel_iterations", A::Int(KnownType::I64))
-                .result("output", T::AnyTensor),
+                .result("output", CARRIED),
         )
         .pure()
         .verifier(verify_same)
@@ -222,14 +226,14 @@ pub(super) fn ops(r: &mut Registry) {
     // Neither is pure: two sources are two values.
     r.add(plain(
         primitive(Primitive::Source, "what the sink of this token was given in the iteration before")
-            .result("output", T::AnyTensor)
+            .result("output", CARRIED)
             .result("token", T::Opaque("!tf_executor.token"))
             .result_with("control", CHAIN, Arity::Optional),
     ));
     r.add(plain(
         primitive(Primitive::Sink, "the operand in the next iteration, where the source of the token is")
             .operand("token", T::Opaque("!tf_executor.token"))
-            .operand("input", T::AnyTensor)
+            .operand("input", CARRIED)
             .operand_with("controls", CHAIN, Arity::Variadic, OperandMode::Required),
     ));
     r.add(plain(with_edges(primitive(

@@ -186,6 +186,12 @@ impl Functionalizer<'_, '_, '_> {
     }
 }
 
+/// Moves the ops of islands into their graph, and removes the NextIterations of variables that nothing reads.
+pub(crate) fn flatten(r: &mut Rewriter<'_>, graph: OpId) {
+    native::inline_islands(r, graph);
+    remove_unread(r, graph);
+}
+
 /// Removes the NextIterations of variables that nothing reads.
 fn remove_unread(r: &mut Rewriter<'_>, graph: OpId) {
     let m = r.ir();

@@ -64,8 +64,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
             continue;
         }
         for graph in graphs {
-            inline_islands(r, graph);
-            super::remove_unread(r, graph);
+            super::flatten(r, graph);
             match Frames::of(r.ir(), graph) {
                 Err(wrong) => wrong.into_iter().for_each(|diagnostic| cx.report(diagnostic)),
                 Ok(frames) => {
@@ -536,7 +535,7 @@ impl NativeLowering<'_, '_, '_> {
 }
 
 /// Moves the ops of islands into their graph. All wait for what the island waits for.
-fn inline_islands(r: &mut Rewriter<'_>, graph: OpId) {
+pub(super) fn inline_islands(r: &mut Rewriter<'_>, graph: OpId) {
     let Some(block) = block_of(r.ir(), graph) else { return };
     let islands: Vec<OpId> = r.ir().ops_in(block).filter(|&op| r.ir().op_name_str(op) == ISLAND).collect();
     for island in islands {

@@ -375,7 +375,7 @@ fn a_destroyed_variable_leaves_its_name() {
     let own = c.with("VarHandleOp", &[], &[]).unwrap().remove(0);
     c.call("AssignVariableOp", &[&own, &value("f32[2]:1,2")]);
     assert_eq!(resources.list().len(), 1);
-    assert!(c.call("DisableCopyOnRead", &[&own]).is_empty());
+    assert!(c.with("DisableCopyOnRead", &[], std::slice::from_ref(&own)).unwrap().is_empty());
     c.call("DestroyResourceOp", &[&own]);
     assert!(c.error("ReadVariableOp", &[&own]).to_string().contains("'VarHandleOp'"));
 }

@@ -154,7 +154,7 @@ fn types(m: &mut Module, def: &OpDef) -> Types {
         }
         .to_owned(),
         TypeConstraint::Function => "(i32) -> i32".to_owned(),
-        TypeConstraint::AnyTensor => "tensor<1xf32>".to_owned(),
+        TypeConstraint::AnyTensor | TypeConstraint::TensorOr(_) => "tensor<1xf32>".to_owned(),
         TypeConstraint::Opaque(name) => name.to_owned(),
     };
     let mut types = Types {

@@ -274,17 +274,21 @@ proptest! {
         for x in &operands {
             shape = crate::tf::broadcast_args(&shape, x.shape()).unwrap();
         }
-        let got = with_threads("chain", |cx| {
-            let of = |(i, x): (usize, &HostTensor)| if given >> i & 1 == 1 { own(x) } else { x.clone() };
-            program.run(operands.iter().enumerate().map(of).collect(), cx)
-        });
+        let got = |i: usize| {
+            with_threads("chain", |cx| {
+                let of = |(i, x): (usize, &HostTensor)| if given >> i & 1 == 1 { own(x) } else { x.clone() };
+                let mut results = program.run(operands.iter().enumerate().map(of).collect(), cx)?;
+                Ok(results.swap_remove(i))
+            })
+        };
         // Beyond this a rounding is a difference of integers.
         let is_tame = results.iter().all(|x| {
             let Ok(x) = x.read::<f32>() else { return true };
             x.iter().all(|x| x.abs() < 1e20)
         });
         if is_tame {
-            for (got, &step) in got.unwrap().into_iter().zip(&wanted) {
+            for (i, &step) in wanted.iter().enumerate() {
+                let got = got(i).unwrap();
                 let want = reference::broadcast_to(&results[step], &shape, &malloc()).unwrap();
                 if want.dtype() == DType::I32 {
                     assert_eq!(*got.read::<i32>().unwrap(), *want.read::<i32>().unwrap());
