@@ -5,7 +5,7 @@
 
 use befrost::Kernel;
 use befrost_compiler::dialects::{
-    Arity, AttrConstraint, AttrDef, ElementKind, OpDef, Registry, TypeConstraint,
+    Arity, AttrConstraint, AttrDef, ElementKind, OpDef, OperandDef, OperandMode, Registry, TypeConstraint,
 };
 use befrost_compiler::ir::KnownType;
 use befrost_kernel_api::kernel::{Async, Attr, Completion, Types};
@@ -67,7 +67,9 @@ fn agree(op: &Side, kernel: &Side) -> bool {
 fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let signature = &kernel.signature;
     let mut found = Vec::new();
-    let operands = of_op(op.operands.iter().map(|o| (o.ty, o.arity)));
+    // A kernel does not see the operands after which it runs.
+    let seen = op.operands.iter().filter(|o| o.mode != OperandMode::After);
+    let operands = of_op(seen.map(|o| (o.ty, o.arity)));
     let results = of_op(op.results.iter().map(|r| (r.ty, r.arity)));
     let kernel_operands = of_kernel(&signature.operands, signature.rest);
     let kernel_results = of_kernel(&signature.results, signature.rest_results);
@@ -126,7 +128,9 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
         calls.to_string(),
         signature.calls.is_some().to_string(),
     );
-    let strict = op.is_strict();
+    let is_seen_or_after = |o: &OperandDef| matches!(o.mode, OperandMode::Required | OperandMode::After);
+    let waits = op.operands.iter().any(|o| o.mode == OperandMode::After);
+    let strict = op.is_strict() || waits && op.operands.iter().all(is_seen_or_after);
     check(
         strict != signature.takes_any_state,
         "strict",

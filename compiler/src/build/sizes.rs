@@ -15,8 +15,8 @@
 //! are written in programs. For rules that limit a dimension by a number from the program, which may be large
 //! ([`LIMITED`]), they are larger than any dimension.
 //!
-//! Operators that join tensors ([`JOINS`]) fail unless the operands have the same sizes, so their results have
-//! the sizes of any operand: those that a program knows, or else those of the first argument or op.
+//! Operators that join tensors ([`JOINS`]) fail unless the operands have the same sizes, so their results
+//! have the sizes of any operand: those that a program knows, or else those of the first argument or op.
 //!
 //! The sizes of a value are computed on request, together with those that they depend on, and remembered in
 //! the module ([`KnownSizes`]). They stay true when ops are replaced by others with equal results. A pass

@@ -5,10 +5,10 @@
 //!     ──▶     %0, %2 = _FusedElementwise(%x, %scale, %bias) {ops, values, results}
 //! ```
 //!
-//! A group ends in one op, at whose place the fused operator is computed. An op before it joins the group if it
-//! has the shape of the group's end, if it shares a value with a member, and if all of its users are members,
-//! or come after the end: then it is one more result. Nothing is computed twice. Splat constants become part
-//! of the fused program.
+//! A group ends in one op, at whose place the fused operator is computed. An op before it joins the group if
+//! it has the shape of the group's end, if it shares a value with a member, and if all of its users are
+//! members, or come after the end: then it is one more result. Nothing is computed twice. Splat constants
+//! become part of the fused program.
 //!
 //! An error of an operand is one of all results, and so is its deadness. So a group has one result where
 //! values may be dead, or where an operand that a result does not depend on may be an error.
@@ -52,7 +52,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         if taken.contains(&last) {
             continue;
         }
-        let group = Group::ending_in(r.ir(), last);
+        let group = FusionGroup::ending_in(r.ir(), last);
         let members = group.members.clone();
         if members.len() > 1 && group.fuse(r).is_some() {
             cx.count("num-fused", members.len() as u64);
@@ -95,22 +95,22 @@ fn member(m: &Module, op: OpId) -> Option<Member> {
 }
 
 /// Ops that become one.
-struct Group {
+struct FusionGroup {
     last: OpId,
     /// In block order, `last` at the end.
     members: Vec<OpId>,
 }
 
-impl Group {
+impl FusionGroup {
     /// The largest group that ends in an op.
-    fn ending_in(m: &Module, last: OpId) -> Group {
+    fn ending_in(m: &Module, last: OpId) -> FusionGroup {
         let is_in_dataflow = m.ancestors(last).chain([last]).any(|op| is_in_dataflow(m, op));
-        let group = Group::with_results(m, last, if is_in_dataflow { 1 } else { MOST_VALUES });
-        if group.keeps_errors(m) { group } else { Group::with_results(m, last, 1) }
+        let group = FusionGroup::with_results(m, last, if is_in_dataflow { 1 } else { MOST_VALUES });
+        if group.keeps_errors(m) { group } else { FusionGroup::with_results(m, last, 1) }
     }
 
     /// The largest group that ends in an op and has so many results.
-    fn with_results(m: &Module, last: OpId, most: usize) -> Group {
+    fn with_results(m: &Module, last: OpId, most: usize) -> FusionGroup {
         let mut found = vec![last];
         let end = m.result(last, 0);
         if shape(m, end).is_some() && dtype(m, end) != Some(DType::I1) {
@@ -123,7 +123,7 @@ impl Group {
         let reads_outer =
             |&op: &OpId| m.operands(op).any(|value| dtype(m, value) == Some(DType::I1) && !is_inner(value));
         let from = found.iter().rposition(reads_outer).map_or(0, |i| i + 1);
-        Group { last, members: found.split_off(from) }
+        FusionGroup { last, members: found.split_off(from) }
     }
 
     /// True if no result becomes an error that would not be one of the separate ops: what it does not depend
@@ -269,8 +269,8 @@ struct Steps {
 }
 
 impl Steps {
-    fn new(m: &Module, group: &Group) -> Steps {
-        let &Group { last, ref members } = group;
+    fn new(m: &Module, group: &FusionGroup) -> Steps {
+        let &FusionGroup { last, ref members } = group;
         let mut steps: FxHashMap<ValueId, usize> = FxHashMap::default();
         let mut in_order = Vec::with_capacity(members.len());
         let mut results: Vec<(OpId, i64)> = Vec::new();

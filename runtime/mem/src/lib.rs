@@ -40,4 +40,5 @@ pub use allocator::{AllocError, Allocator, LeakCheck, Limited, Live, Malloc};
 pub use arena::{Arena, ArenaCache, Placed};
 pub use buffer::{ALIGNMENT, BorrowError, Buffer, Exported, Frozen, Lease, ReadGuard, ViewError, WriteGuard};
 pub use pooled::Pooled;
+pub use recycled::release_kept_blocks;
 pub use system::Block;

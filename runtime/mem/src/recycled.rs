@@ -93,6 +93,11 @@ fn large_blocks() -> Option<MutexGuard<'static, Vec<Block>>> {
     }
 }
 
+/// Gives the freed large blocks that the process keeps for later buffers, up to 64 MiB, back to the system.
+pub fn release_kept_blocks() {
+    drop(large_blocks().map(|mut blocks| std::mem::take(&mut *blocks)));
+}
+
 /// A large block of at least this size, with unspecified contents.
 pub(crate) fn take_large(size: usize) -> Option<Block> {
     if !LARGE.contains(&size) {

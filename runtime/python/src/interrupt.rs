@@ -8,8 +8,9 @@
 //! A run of the main thread is registered until it ends. Its cancellation makes it return; then Python's
 //! handler runs and raises KeyboardInterrupt. Runs of other threads are not cancelled, as in Python.
 //!
-//! After a fork the child has neither thread nor pipe of its own: its first run makes them. The thread that forks
-//! holds the lock of the runs meanwhile, so that the child does not inherit it from a thread that it does not have.
+//! After a fork the child has neither thread nor pipe of its own: its first run makes them. The thread that
+//! forks holds the lock of the runs meanwhile, so that the child does not inherit it from a thread that it
+//! does not have.
 
 #![allow(unsafe_code, reason = "a signal handler, and the pipe that it writes to")]
 

@@ -20,6 +20,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/c/src/ffi/mod.rs", "pointers and handles from C"),
     ("runtime/c/src/ffi/eager.rs", "functions for C"),
     ("runtime/c/src/ffi/model.rs", "functions for C"),
+    ("runtime/c/src/ffi/program.rs", "functions for C"),
     ("runtime/c/src/ffi/run.rs", "functions for C"),
     ("runtime/c/src/ffi/runtime.rs", "functions for C; loads kernel libraries"),
     ("runtime/c/src/ffi/session.rs", "functions for C"),

@@ -19,7 +19,7 @@ use befrost_tensor::tf::fast;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::walk::{ExportWalk, UniqueNames};
-use super::{MAX_BYTES, tensor};
+use super::tensor;
 use crate::build::query;
 use crate::dialects::tf;
 use crate::fold::constant_of;
@@ -208,7 +208,7 @@ impl<'m> NodeWriter<'m> {
 
     /// The bytes that further constants may have.
     fn room(&self) -> usize {
-        MAX_BYTES.saturating_sub(self.n_bytes)
+        tensor::MAX_BYTES.saturating_sub(self.n_bytes)
     }
 
     /// The initializers that these nodes of the graph read. Other constants became attributes, or were

@@ -58,9 +58,6 @@ const MAX_DEPTH: usize = 64;
 /// Limit on the ops of a function that is copied to each call.
 const MAX_COPIED: usize = 16;
 
-/// Limit on the bytes of a model: its format cannot hold more.
-const MAX_BYTES: usize = i32::MAX as usize;
-
 /// The function `entry` of a module as an ONNX model, with all functions that it needs.
 ///
 /// # Errors
@@ -91,7 +88,7 @@ pub fn onnx(m: &Module, entry: &str) -> Result<Vec<u8>, Vec<Diagnostic>> {
         functions,
         graph: Some(graph),
     };
-    if model.encoded_len() > MAX_BYTES {
+    if model.encoded_len() > tensor::MAX_BYTES {
         let message = format!("the model has {} bytes, more than an ONNX file holds", model.encoded_len());
         return Err(vec![Diagnostic::error("E1103", message)]);
     }

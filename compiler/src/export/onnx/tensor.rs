@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+/// Limit on the bytes of a model: its format cannot hold more.
+pub(super) const MAX_BYTES: usize = i32::MAX as usize;
+
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::cast;
 use befrost_tensor::tf::op::Type;

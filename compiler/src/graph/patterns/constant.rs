@@ -77,8 +77,8 @@ fn if_same_shape(m: &Module, op: OpId, x: ValueId) -> Option<ValueId> {
     same_shape(m, x, m.result(op, 0)).then_some(x)
 }
 
-/// Identity elements: `x + 0`, `x - 0`, `x * 1`, `x / 1` → `x`; also `x * 0` → `0` of integers, since an infinity
-/// times 0 is NaN.
+/// Identity elements: `x + 0`, `x - 0`, `x * 1`, `x / 1` → `x`; also `x * 0` → `0` of integers, since an
+/// infinity times 0 is NaN.
 fn neutral(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (x, y) = (m.operand(op, 0), m.operand(op, 1));

@@ -31,7 +31,8 @@ pub enum RowPartition {
     RowLengths,
 }
 
-/// Limit on the number of rows with ids: empty rows have none, so it does not follow from the operands' sizes.
+/// Limit on the number of rows with ids: empty rows have none, so it does not follow from the operands'
+/// sizes.
 const MAX_ROWS: usize = 1 << 26;
 
 /// The splits of rows in any form; `n_rows` is their number if the form does not tell.

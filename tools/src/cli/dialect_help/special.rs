@@ -62,6 +62,12 @@ pub(super) const SPECIAL: &[(&str, &str, &str)] = &[
          results = [1], values = [0, 1, 2]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>",
     ),
     (
+        "tf.RaggedTensorToTensor",
+        "%shape: tensor<2xi64>, %x: tensor<?xf32>, %default: tensor<f32>, %splits: tensor<?xi64>",
+        "%y = \"tf.RaggedTensorToTensor\"(%shape, %x, %default, %splits) {row_partition_types = \
+         [\"ROW_SPLITS\"]} : (tensor<2xi64>, tensor<?xf32>, tensor<f32>, tensor<?xi64>) -> tensor<?x?xf32>",
+    ),
+    (
         "tf._TreeEnsemble",
         "%x: tensor<4x2xf32>",
         "%y = \"tf._TreeEnsemble\"(%x) {nodes_falsenodeids = [2, 0, 0], nodes_featureids = [1, 0, 0], nodes_modes = \

@@ -18,7 +18,8 @@ pub(super) struct Windows {
     pub(super) dilations: Vec<i64>,
     /// The padding before and after.
     pub(super) pads: Vec<(i64, i64)>,
-    /// The padding is that of TensorFlow's `SAME`: it follows from sizes that are not known. `pads` are zeros.
+    /// The padding is that of TensorFlow's `SAME`: it follows from sizes that are not known. `pads` are
+    /// zeros.
     is_same: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Classical models (`ai.onnx.ml`) but for trees and support vector machines, and optimizers (`ai.onnx.preview.training`).
+//! Classical models (`ai.onnx.ml`) but for trees and support vector machines, and optimizers
+//! (`ai.onnx.preview.training`).
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;

@@ -148,9 +148,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program with operands of these types, f32 or i32. Fails if there are no steps or no results, if there
-    /// are too many steps or operands, if a step is a result twice, or if a step uses a missing operand, a
-    /// value of another type, or the result of a step that does not precede it.
+    /// A program with operands of these types, f32 or i32. Fails if there are no steps or no results, if
+    /// there are too many steps or operands, if a step is a result twice, or if a step uses a missing
+    /// operand, a value of another type, or the result of a step that does not precede it.
     pub fn new(operands: &[DType], steps: Vec<Step>, results: &[usize]) -> Result<Program, TensorError> {
         if steps.is_empty() || steps.len() > MOST || operands.len() > MOST {
             return invalid(OP, format!("{} steps with {} operands", steps.len(), operands.len()));
@@ -278,7 +278,7 @@ impl Program {
                 .map(|bytes| bytemuck::cast_slice_mut::<u8, f32>(bytes).chunks_mut(block))
                 .collect();
             let blocks = 0..shape.num_elements().div_ceil(block);
-            let mut blocks: Vec<Block<'_>> =
+            let mut blocks: Vec<BlockRows<'_>> =
                 blocks.map(|_| parts.iter_mut().filter_map(Iterator::next).collect()).collect();
             let cost = block.saturating_mul(2 * self.steps.len());
             cx.parts(&mut blocks, (1, cost), &|first, blocks| self.part(&sources, first * block, blocks));
@@ -294,7 +294,7 @@ impl Program {
     }
 
     /// Computes some blocks of the results, from element `first` on.
-    fn part(&self, sources: &[Source<'_>], mut first: usize, blocks: &mut [Block<'_>]) {
+    fn part(&self, sources: &[Source<'_>], mut first: usize, blocks: &mut [BlockRows<'_>]) {
         let longest = blocks.iter().flatten().map(|part| part.len()).max().unwrap_or(0);
         let mut loaded: Vec<Vec<f32>> =
             sources.iter().map(|source| vec![0.0; if source.is_loaded() { longest } else { 0 }]).collect();
@@ -360,7 +360,7 @@ impl Program {
 }
 
 /// A block of each result.
-type Block<'a> = SmallVec<[&'a mut [f32]; 2]>;
+type BlockRows<'a> = SmallVec<[&'a mut [f32]; 2]>;
 
 /// The elements of an operand; those of i32 as their bits.
 enum Floats<'a> {

@@ -1,3 +1,5 @@
+//! Packed recurrent layers against the plain ones.
+
 use super::*;
 use crate::matmul::tests::numbers;
 use crate::mem::{Allocator, Malloc};

@@ -1,3 +1,5 @@
+//! Several trees walked at once against one after the other.
+
 use super::*;
 use crate::mem::{Allocator, Malloc};
 use proptest::prelude::*;

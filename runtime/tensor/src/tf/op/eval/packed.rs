@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! _PackedConv2D(x, weights, bias) {filter_shape = [3, 3, 8, 8], fused_ops = ["BiasAdd", "Relu"], ...}
-//! _FusedElementwise(a, b) {ops = ["Mul", "Tanh"], values = [0, 1, 2], numbers = [], results = [1]}    tanh(a * b)
-//! _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
+//! _FusedElementwise(a, b) {ops = ["Mul", "Tanh"], values = [0, 1, 2], numbers = [], results = [1]}    tanh(a
+//! * b) _LayerNorm(x, scale, offset)        _Gelu(x)        _FusedAttention(q, k, v)
 //! ```
 //!
 //! `weights` are the bytes of a [`Weights`], which determines the precision of the product. `input_range` is

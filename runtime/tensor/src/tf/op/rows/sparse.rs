@@ -12,7 +12,8 @@ operators! { 16:
          output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues; \
          OUTPUT_RAGGED_RANK:int PARAMS_RAGGED_RANK:int Tindices:type Tsplits:type=int64 Tvalues:type"
         => function(eval::sparse::ragged_gather, sparse::ragged_gather, Cost::Moves).differentiated(Gradient::Missing);
-    /// For each row of a ragged tensor, the number of occurrences, or the sum of weights, of each small integer.
+    /// For each row of a ragged tensor, the number of occurrences, or the sum of weights, of each small
+    /// integer.
     RaggedBincount
         "splits:int64 values:Tidx size:Tidx weights:T -> output:T; T:type Tidx:type binary_output:bool=false"
         => function(eval::sparse::ragged_bincount, sparse::ragged_bincount, Cost::PerOperand(1)).no_gradient();

