@@ -5,10 +5,10 @@
 //!     ──▶     %0, %2 = _FusedElementwise(%x, %scale, %bias) {ops, values, results}
 //! ```
 //!
-//! A group ends in one op, at whose place the fused operator is computed. An op before it joins the group if it
-//! has the shape of the group's end, if it shares a value with a member, and if all of its users are members,
-//! or come after the end: then it is one more result. Nothing is computed twice. Splat constants become part
-//! of the fused program.
+//! A group ends in one op, at whose place the fused operator is computed. An op before it joins the group
+//! if it has the shape of the group's end, if it shares a value with a member, and if all of its users are
+//! members, or come after the end: then it is one more result. Nothing is computed twice. Splat constants
+//! become part of the fused program.
 //!
 //! An error of an operand is one of all results, and so is its deadness. So a group has one result where
 //! values may be dead, or where an operand that a result does not depend on may be an error.

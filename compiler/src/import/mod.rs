@@ -102,7 +102,7 @@ pub struct ImportOptions {
     pub feeds: Vec<Feed>,
     /// The results. Without any, all unconsumed outputs.
     pub fetches: Vec<String>,
-    /// True if all outputs of nodes are results: to list them, not to run. Without feeds, fetches and targets.
+    /// True if all outputs of nodes are results: to list them. Without feeds, fetches and targets.
     pub everything: bool,
     /// Nodes of a graph that run for their effects. If there are any, the fetches are the only results.
     pub targets: Vec<String>,

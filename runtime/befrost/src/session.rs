@@ -379,8 +379,8 @@ impl Session {
         Ok(Callable { executable, session: self.shared.clone() })
     }
 
-    /// The graph's tensors that can be fed or fetched: the placeholders first, then the outputs of nodes. Of a
-    /// graph with dataflow control flow, those that every run has. Nothing is compiled.
+    /// The graph's tensors that can be fed or fetched: the placeholders first, then the outputs of nodes. Of
+    /// a graph with dataflow control flow, those that every run has. Nothing is compiled.
     ///
     /// # Errors
     /// If the graph cannot be read, or has operators that are not supported.

@@ -80,8 +80,8 @@ impl Block {
         })
     }
 
-    /// `size` bytes or more at a multiple of 64. The process may have used them before; then a large block has
-    /// old contents, and of a small one the first `size` bytes are zero.
+    /// `size` bytes or more at a multiple of 64. The process may have used them before; then a large block
+    /// has old contents, and of a small one the first `size` bytes are zero.
     pub(crate) fn recycled(size: usize) -> Result<Block, AllocError> {
         let Some(class) = class_of(size) else {
             let Some(block) = take_large(size) else { return Block::zeroed(size, ALIGNMENT) };

@@ -721,8 +721,8 @@ fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(usize, usize
     Ok(ends)
 }
 
-/// The first outputs of all nodes but placeholders; in a graph with dataflow control flow, of those that every
-/// run has.
+/// The first outputs of all nodes but placeholders; in a graph with dataflow control flow, of those that
+/// every run has.
 fn everything(body: &GraphBody<'_>) -> Result<Vec<(usize, usize)>, Refusal> {
     let all: Vec<usize> =
         (0..body.nodes.len()).filter(|&node| !is_placeholder(&body.nodes[node].op)).collect();

@@ -618,8 +618,8 @@ impl Isa {
         );
     }
 
-    /// `to = a` where a flag, an i32 in the bits of a float, is not 0. Flags and operands have as many elements
-    /// as `to`, or one.
+    /// `to = a` where a flag, an i32 in the bits of a float, is not 0. Flags and operands have as many
+    /// elements as `to`, or one.
     pub(crate) fn choose(self, flags: &[f32], a: &[f32], to: &mut [f32]) {
         compiled!(
             self,

@@ -148,9 +148,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program with operands of these types, f32 or i32. Fails if there are no steps or no results, if there
-    /// are too many steps or operands, if a step is a result twice, or if a step uses a missing operand, a
-    /// value of another type, or the result of a step that does not precede it.
+    /// A program with operands of these types, f32 or i32. Fails if there are no steps or no results, if
+    /// there are too many steps or operands, if a step is a result twice, or if a step uses a missing
+    /// operand, a value of another type, or the result of a step that does not precede it.
     pub fn new(operands: &[DType], steps: Vec<Step>, results: &[usize]) -> Result<Program, TensorError> {
         if steps.is_empty() || steps.len() > MOST || operands.len() > MOST {
             return invalid(OP, format!("{} steps with {} operands", steps.len(), operands.len()));
