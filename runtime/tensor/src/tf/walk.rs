@@ -4,6 +4,9 @@
 //! constant step expresses slices, transpositions, reversals and (step 0) broadcasts; a table expresses pads,
 //! rolls and gathers. [`OUTSIDE`] in a table means that the source has no such element.
 //!
+//! Neighbouring axes with constant steps are merged where they are one walk, so that blocks that are
+//! contiguous in both tensors are copied at once.
+//!
 //! Elements are moved as bytes, so one function serves all dtypes. All memory here is bounded by a result
 //! that was allocated before.
 
@@ -17,6 +20,7 @@ use crate::{HostTensor, Shape, TensorError};
 pub(crate) const OUTSIDE: usize = usize::MAX;
 
 /// The map from the positions along an axis of the result to offsets in the source.
+#[derive(Clone)]
 pub(crate) enum AxisMap {
     Step { len: usize, start: usize, step: isize },
     Table(Vec<usize>),
@@ -172,6 +176,35 @@ pub(crate) fn broadcast_axes(a: &Shape, b: &Shape, to: &Shape) -> Vec<Axis> {
     axes
 }
 
+/// The same walk with fewer axes: neighbours with constant steps are merged where the inner one ends at the
+/// next position of the outer one. No axis becomes longer than `most` positions.
+pub(crate) fn merged(maps: Vec<AxisMap>, most: usize) -> Vec<AxisMap> {
+    let mut all: Vec<AxisMap> = Vec::with_capacity(maps.len());
+    for map in maps {
+        let joint = match (all.last(), &map) {
+            (
+                Some(&AxisMap::Step { len: outer, start, step }),
+                &AxisMap::Step { len, start: more, step: inner },
+            ) => {
+                let step = match (outer, len) {
+                    (1, _) => Some(inner),
+                    (_, 1) => Some(step),
+                    _ => (isize::try_from(len).ok().and_then(|len| inner.checked_mul(len)) == Some(step))
+                        .then_some(inner),
+                };
+                let len = outer.checked_mul(len).filter(|&len| len <= most);
+                step.zip(len).map(|(step, len)| AxisMap::Step { len, start: start + more, step })
+            }
+            _ => None,
+        };
+        if joint.is_some() {
+            all.pop();
+        }
+        all.push(joint.unwrap_or(map));
+    }
+    all
+}
+
 /// A new tensor with the element of `x` at each offset, or with `pad` (the bytes of an element) where the
 /// offset is [`OUTSIDE`]. `maps` is called for a nonempty result only.
 pub(crate) fn gather_offsets(
@@ -184,7 +217,7 @@ pub(crate) fn gather_offsets(
     let out = HostTensor::allocate(x.dtype(), shape, allocator)?;
     if out.num_elements() > 0 {
         let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
-        let mut maps = maps()?;
+        let mut maps = merged(maps()?, STEPS);
         let last = maps.pop().unwrap_or(AxisMap::Step { len: 1, start: 0, step: 0 });
         let rows = to.chunks_exact_mut(last.len() * x.dtype().size());
         let mut left = STEPS;
@@ -223,6 +256,37 @@ fn gather_row<const N: usize>(from: &[u8], pad: &[u8], start: usize, last: &Axis
             for (slot, &at) in row.iter_mut().zip(table) {
                 *slot = if at == OUTSIDE { pad } else { from[start + at] };
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn merged_axes_are_the_same_walk(
+            axes in proptest::collection::vec((1usize..5, 0usize..9, 0isize..5, any::<bool>()), 0..6),
+            most in 1usize..40,
+        ) {
+            // Steps are often those of a contiguous tensor, and sometimes an axis is a table.
+            let (mut maps, mut contiguous) = (Vec::new(), 1);
+            for &(len, start, kind, is_table) in axes.iter().rev() {
+                let step = if kind < 3 { contiguous } else { kind };
+                contiguous = step * len as isize;
+                maps.push(match (is_table, kind) {
+                    (true, 0) => AxisMap::Table((0..len).map(|i| start + i * 2).collect()),
+                    _ => AxisMap::Step { len, start, step },
+                });
+            }
+            maps.reverse();
+            let fewer = merged(maps.clone(), most);
+            prop_assert!(fewer.len() <= maps.len());
+            let longest = maps.iter().map(AxisMap::len).max().unwrap_or(1).max(most);
+            prop_assert!(fewer.iter().all(|map| map.len() <= longest));
+            prop_assert_eq!(Offsets::new(fewer).collect::<Vec<_>>(), Offsets::new(maps).collect::<Vec<_>>());
         }
     }
 }
