@@ -32,6 +32,7 @@ mod ranges;
 mod scopes;
 mod session;
 mod timing;
+mod values;
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -65,6 +66,7 @@ use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use scopes::TraceScope;
 use session::{Files, Session};
+use values::{elements, percentile, seconds, tolerance};
 
 /// The signature of a SavedModel that is run if none is named.
 const SERVING_DEFAULT: &str = "serving_default";
@@ -298,32 +300,6 @@ enum AllocatorKind {
 fn allocator_kind(text: &str) -> Result<AllocatorKind, String> {
     AllocatorKind::from_str(text, false)
         .map_err(|_| "possible values: malloc, pooled, leak-check, profiled, fixed-1k".to_owned())
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value >= 0.0 => Ok(value),
-        _ => Err("expected a number that is not negative".to_owned()),
-    }
-}
-
-fn percentile(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value > 50.0 && value <= 100.0 => Ok(value),
-        _ => Err("expected a number above 50, at most 100".to_owned()),
-    }
-}
-
-fn elements(text: &str) -> Result<usize, String> {
-    match text {
-        "all" => Ok(usize::MAX),
-        _ => text.parse().map_err(|_| "expected a number of elements, or all".to_owned()),
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "expected a number of seconds".to_owned())
 }
 
 /// The program `bef-exec`.
