@@ -412,6 +412,12 @@ class _OpBroadcastTo(_t.Protocol):
 BroadcastTo: _OpBroadcastTo
 
 @_t.type_check_only
+class _OpBucketize(_t.Protocol):
+    """For each element, the number of boundaries that are not above it."""
+    def __call__(self, input: _t.Any, /, *, boundaries: _t.Sequence[float]) -> _n.Tensor: ...
+Bucketize: _OpBucketize
+
+@_t.type_check_only
 class _OpCase(_t.Protocol):
     """The call of one of several functions, by number."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], branches: _t.Sequence[_t.Any], output_shapes: _t.Sequence[_Dims] = ...) -> _t.Any: ...
@@ -1660,10 +1666,22 @@ class _OpRFFT3D(_t.Protocol):
 RFFT3D: _OpRFFT3D
 
 @_t.type_check_only
+class _OpRaggedBincount(_t.Protocol):
+    """For each row of a ragged tensor, the number of occurrences, or the sum of weights, of each small integer."""
+    def __call__(self, splits: _t.Any, values: _t.Any, size: _t.Any, weights: _t.Any, /, *, binary_output: bool = ...) -> _n.Tensor: ...
+RaggedBincount: _OpRaggedBincount
+
+@_t.type_check_only
 class _OpRaggedGather(_t.Protocol):
     """The rows of a ragged tensor at the given indices."""
     def __call__(self, *operands: _t.Any, OUTPUT_RAGGED_RANK: int) -> _t.Any: ...
 RaggedGather: _OpRaggedGather
+
+@_t.type_check_only
+class _OpRaggedTensorToTensor(_t.Protocol):
+    """The values of a ragged tensor in rows of equal lengths."""
+    def __call__(self, *operands: _t.Any, row_partition_types: _t.Sequence[str]) -> _n.Tensor: ...
+RaggedTensorToTensor: _OpRaggedTensorToTensor
 
 @_t.type_check_only
 class _OpRandomShuffle(_t.Protocol):
@@ -3178,6 +3196,12 @@ class _Op_Col2Im(_t.Protocol):
 _Col2Im: _Op_Col2Im
 
 @_t.type_check_only
+class _Op_CoupledProbabilities(_t.Protocol):
+    """For each row of the probabilities of pairs of classes, the probabilities of the classes."""
+    def __call__(self, pairs: _t.Any, /, *, n_classes: int) -> _n.Tensor: ...
+_CoupledProbabilities: _Op_CoupledProbabilities
+
+@_t.type_check_only
 class _Op_DeformConv(_t.Protocol):
     """The convolution of images with displaced taps."""
     def __call__(self, x: _t.Any, w: _t.Any, offset: _t.Any, bias: _t.Any, mask: _t.Any, /, *, dilations: _t.Sequence[int] = ..., group: int = ..., offset_group: int = ..., pads: _t.Sequence[int] = ..., strides: _t.Sequence[int] = ...) -> _n.Tensor: ...
@@ -3210,7 +3234,7 @@ _FusedDepthwiseConv2dNative: _Op_FusedDepthwiseConv2dNative
 @_t.type_check_only
 class _Op_FusedElementwise(_t.Protocol):
     """A program of elementwise operators."""
-    def __call__(self, *operands: _t.Any, numbers: _t.Sequence[float] = ..., ops: _t.Sequence[str], values: _t.Sequence[int]) -> _n.Tensor: ...
+    def __call__(self, *operands: _t.Any, TResults: _t.Sequence[_t.Any], numbers: _t.Sequence[float] = ..., ops: _t.Sequence[str], results: _t.Sequence[int], values: _t.Sequence[int]) -> _t.Any: ...
 _FusedElementwise: _Op_FusedElementwise
 
 @_t.type_check_only
@@ -3292,10 +3316,28 @@ class _Op_PackedDepthwiseConv2dNative(_t.Protocol):
 _PackedDepthwiseConv2dNative: _Op_PackedDepthwiseConv2dNative
 
 @_t.type_check_only
+class _Op_PackedGru(_t.Protocol):
+    """`_Gru` of the input's part of the gates, with packed weights of the state."""
+    def __call__(self, *operands: _t.Any, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ..., linear_before_reset: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+_PackedGru: _Op_PackedGru
+
+@_t.type_check_only
+class _Op_PackedLstm(_t.Protocol):
+    """`_Lstm` of the input's part of the gates, with packed weights of the state."""
+    def __call__(self, *operands: _t.Any, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ..., input_forget: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+_PackedLstm: _Op_PackedLstm
+
+@_t.type_check_only
 class _Op_PackedMatMul(_t.Protocol):
     """A product with packed weights, and the operators that follow it."""
     def __call__(self, *operands: _t.Any, contracted: int = ..., fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., leakyrelu_alpha: float = ..., shape: _t.Sequence[int]) -> _n.Tensor: ...
 _PackedMatMul: _Op_PackedMatMul
+
+@_t.type_check_only
+class _Op_PackedRnn(_t.Protocol):
+    """`_Rnn` of the input's part of the gates, with packed weights of the state."""
+    def __call__(self, *operands: _t.Any, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+_PackedRnn: _Op_PackedRnn
 
 @_t.type_check_only
 class _Op_Pool(_t.Protocol):
@@ -3378,7 +3420,7 @@ _TfIdfVectorizer: _Op_TfIdfVectorizer
 @_t.type_check_only
 class _Op_TreeEnsemble(_t.Protocol):
     """For each row of features, the aggregated weights of the leaves that it reaches in decision trees."""
-    def __call__(self, x: _t.Any, /, *, aggregate_function: str = ..., base_values: _t.Sequence[float] = ..., n_targets: int = ..., nodes_falsenodeids: _t.Sequence[int], nodes_featureids: _t.Sequence[int], nodes_missing_value_tracks_true: _t.Sequence[int] = ..., nodes_modes: _t.Sequence[str], nodes_nodeids: _t.Sequence[int], nodes_treeids: _t.Sequence[int], nodes_truenodeids: _t.Sequence[int], nodes_values: _t.Sequence[float], target_ids: _t.Sequence[int], target_nodeids: _t.Sequence[int], target_treeids: _t.Sequence[int], target_weights: _t.Sequence[float]) -> _n.Tensor: ...
+    def __call__(self, x: _t.Any, /, *, aggregate_function: str = ..., base_values: _t.Sequence[float] = ..., n_targets: int = ..., nodes_falsenodeids: _t.Sequence[int], nodes_featureids: _t.Sequence[int], nodes_missing_value_tracks_true: _t.Sequence[int] = ..., nodes_modes: _t.Sequence[str], nodes_nodeids: _t.Sequence[int], nodes_treeids: _t.Sequence[int], nodes_truenodeids: _t.Sequence[int], nodes_value_bits: _t.Sequence[int] = ..., nodes_values: _t.Sequence[float], target_ids: _t.Sequence[int], target_nodeids: _t.Sequence[int], target_treeids: _t.Sequence[int], target_weights: _t.Sequence[float]) -> _n.Tensor: ...
 _TreeEnsemble: _Op_TreeEnsemble
 
 @_t.type_check_only
