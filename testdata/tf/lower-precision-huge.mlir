@@ -5,5 +5,5 @@
 func.func @main(%x: tensor<1x8x8x4xf32>) -> tensor<?x?x?x?xf32> {
   %w = "tf.Const"() {value = dense<0.5> : tensor<4294967296x4294967296x4x4xf32>} : () -> tensor<4294967296x4294967296x4x4xf32>
   %y = "tf.Conv2D"(%x, %w) {strides = [1, 1, 1, 1], padding = "SAME"} : (tensor<1x8x8x4xf32>, tensor<4294967296x4294967296x4x4xf32>) -> tensor<?x?x?x?xf32>
-  func.return %y : tensor<?x?x?x?xf32>
+  tfrt.return %y : tensor<?x?x?x?xf32>
 }

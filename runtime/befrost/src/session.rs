@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use befrost_kernel_api::context::{Cancellation, Output, Resources};
@@ -81,10 +81,16 @@ struct SessionState {
     progress: Option<Arc<dyn Progress>>,
     executables: RwLock<HashMap<Names, Arc<Entry>>>,
     clock: Clock,
-    n_compiled: AtomicU64,
-    n_from_cache: AtomicU64,
-    n_specialized: AtomicU64,
+    programs: Mutex<ProgramCounts>,
     n_hits: AtomicU64,
+}
+
+/// The numbers of programs that were made.
+#[derive(Clone, Copy, Default)]
+struct ProgramCounts {
+    compiled: u64,
+    from_cache: u64,
+    specialized: u64,
 }
 
 /// An executable, from the moment it is asked for.
@@ -288,9 +294,7 @@ impl SessionBuilder {
             progress,
             executables: RwLock::default(),
             clock: Clock::default(),
-            n_compiled: AtomicU64::new(0),
-            n_from_cache: AtomicU64::new(0),
-            n_specialized: AtomicU64::new(0),
+            programs: Mutex::default(),
             n_hits: AtomicU64::new(0),
         };
         let session = Session { shared: Arc::new(shared) };
@@ -406,10 +410,11 @@ impl Session {
         let shared = &self.shared;
         let executables = shared.executables.read().unwrap_or_else(PoisonError::into_inner);
         let ready = executables.values().filter_map(|entry| entry.made.get()?.as_ref().ok());
+        let programs = *shared.programs.lock().unwrap_or_else(PoisonError::into_inner);
         SessionStats {
-            compilations: shared.n_compiled.load(Ordering::Relaxed),
-            from_cache: shared.n_from_cache.load(Ordering::Relaxed),
-            specializations: shared.n_specialized.load(Ordering::Relaxed),
+            compilations: programs.compiled,
+            from_cache: programs.from_cache,
+            specializations: programs.specialized,
             hits: shared.n_hits.load(Ordering::Relaxed),
             executables: executables.len(),
             bytes: ready.map(|executable| executable.n_bytes()).sum(),
@@ -497,6 +502,7 @@ impl SessionState {
                 unique.push(fetch.clone());
             }
         }
+        let is_specialized = !sizes.is_empty();
         let options = CompileOptions {
             feeds: feeds.clone(),
             sizes,
@@ -510,10 +516,12 @@ impl SessionState {
             progress.ends(fetches, targets, start.elapsed());
         }
         let compiled = compiled?;
-        let count = if compiled.is_from_cache { &self.n_from_cache } else { &self.n_compiled };
-        count.fetch_add(1, Ordering::Relaxed);
         let function = self.runtime.load_bytes(&compiled.bef)?.function(function)?;
         let options = CallOptions { resources: self.resources.clone(), ..CallOptions::default() };
+        // Counted at once, so that statistics agree with themselves at any time.
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        *(if compiled.is_from_cache { &mut programs.from_cache } else { &mut programs.compiled }) += 1;
+        programs.specialized += u64::from(is_specialized);
         Ok(PreparedFunction::new(function, options))
     }
 }

@@ -123,7 +123,8 @@ fn each_set_of_names_is_compiled_once_whatever_threads_ask() {
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     assert!(all.iter().all(|one| *one == all[0]));
-    assert_eq!(session.stats().compilations - session.stats().specializations, 1);
+    let stats = session.stats();
+    assert_eq!(stats.compilations - stats.specializations, 1);
 }
 
 #[test]
