@@ -12,5 +12,5 @@ func.func @main(%x: tensor<1x8x8x3xf32>, %z: tensor<3x3x3x16xf32>) -> (tensor<1x
   %0 = "tf.Mul"(%z, %a) : (tensor<3x3x3x16xf32>, tensor<3x3x3x16xf32>) -> tensor<3x3x3x16xf32>
   %sizes = "tf.Const"() {value = dense<[3, 144]> : tensor<2xi32>} : () -> tensor<2xi32>
   %1 = "tf.Reshape"(%0, %sizes) : (tensor<3x3x3x16xf32>, tensor<2xi32>) -> tensor<3x144xf32>
-  func.return %y, %1 : tensor<1x8x8x16xf32>, tensor<3x144xf32>
+  tfrt.return %y, %1 : tensor<1x8x8x16xf32>, tensor<3x144xf32>
 }

@@ -24,5 +24,5 @@ func.func @main(%x: tensor<4xi32> {bef.name = "x"}, %y: tensor<4xi32> {bef.name 
   %label = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
   %loss:2 = "tf.SparseSoftmaxCrossEntropyWithLogits"(%z, %label) : (tensor<1x3xf32>, tensor<1xi32>) -> (tensor<1xf32>, tensor<1x3xf32>)
   %sum = "tf.AddN"(%x, %y, %x) : (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
-  func.return %to_zero, %down, %joined, %log1p, %expm1, %loss#0, %sum : tensor<4xi32>, tensor<4xi32>, tensor<!tf_type.string>, tensor<3xf32>, tensor<3xf32>, tensor<1xf32>, tensor<4xi32>
+  tfrt.return %to_zero, %down, %joined, %log1p, %expm1, %loss#0, %sum : tensor<4xi32>, tensor<4xi32>, tensor<!tf_type.string>, tensor<3xf32>, tensor<3xf32>, tensor<1xf32>, tensor<4xi32>
 }

@@ -10,5 +10,5 @@ func.func @main(%x: tensor<8xf32>, %b: tensor<1000000000000xi64>)
   %1 = "tf.Slice"(%x, %b, %b) : (tensor<8xf32>, tensor<1000000000000xi64>, tensor<1000000000000xi64>) -> tensor<?xf32>
   %2 = "tf.Const"() {value = dense<"a"> : tensor<100000000x!tf_type.string>} : () -> tensor<100000000x!tf_type.string>
   %3 = "tf.Const"() {value = dense<1.0> : tensor<1000000000xf32>} : () -> tensor<1000000000xf32>
-  func.return %0, %1, %2, %3 : tensor<?xf32>, tensor<?xf32>, tensor<100000000x!tf_type.string>, tensor<1000000000xf32>
+  tfrt.return %0, %1, %2, %3 : tensor<?xf32>, tensor<?xf32>, tensor<100000000x!tf_type.string>, tensor<1000000000xf32>
 }

@@ -116,8 +116,8 @@ fn pads(g: &Vjp<'_, '_>) -> Option<Vec<i64>> {
     }
     let (strides, dilations) = (or(g.ints("strides"), n, 1), or(g.ints("dilations"), n, 1));
     let (sizes, counts) = (g.x(0).dims()?, g.y(0).dims()?);
-    for i in 0..n {
-        let reach = (counts.get(i + 2)? - 1) * strides.get(i)? + dilations.get(i)? * (kernel[i] - 1) + 1;
+    for (i, size) in kernel.iter().enumerate() {
+        let reach = (counts.get(i + 2)? - 1) * strides.get(i)? + dilations.get(i)? * (size - 1) + 1;
         let beyond = reach - sizes.get(i + 2)? - *pads.get(i)?;
         let after = pads.get_mut(n + i)?;
         *after = beyond.max(*after);

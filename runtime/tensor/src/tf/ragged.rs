@@ -192,10 +192,9 @@ pub fn ragged_bincount(
             type Wide = <T as Number>::Wide;
             let (weights, mut to) = (weights.read::<T>()?, out.write::<T>()?);
             for (row, to) in splits.windows(2).zip(to.chunks_exact_mut(size)) {
-                for at in row[0]..row[1] {
-                    let Some(to) = usize::try_from(numbers[at]).ok().and_then(|number| to.get_mut(number)) else {
-                        continue;
-                    };
+                for (at, &number) in (row[0]..row[1]).zip(&numbers[row[0]..row[1]]) {
+                    let to = usize::try_from(number).ok().and_then(|number| to.get_mut(number));
+                    let Some(to) = to else { continue };
                     *to = match weights.get(at) {
                         _ if is_binary => T::narrow(Wide::ONE),
                         Some(weight) => T::narrow(to.widen().plus(weight.widen())),
@@ -218,7 +217,7 @@ pub fn bucketize(
     let wide = cast(x, DType::F64, allocator)?;
     for (to, x) in out.write::<i32>()?.iter_mut().zip(wide.read::<f64>()?.iter()) {
         // A list has fewer elements than its file has bytes, so the position fits.
-        *to = boundaries.partition_point(|bound| !(x < bound)) as i32;
+        *to = boundaries.partition_point(|bound| x.is_nan() || bound <= x) as i32;
     }
     Ok(out)
 }

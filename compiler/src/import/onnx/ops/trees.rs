@@ -1,8 +1,8 @@
 //! Ensembles of decision trees.
 //!
 //! ```text
-//! TreeEnsembleRegressor, TreeEnsembleClassifier    lists of nodes with a tree and a number  ──▶ _TreeEnsemble
-//! TreeEnsemble (version 5)    lists of nodes and of leaves, by position ──TreeWalk──▶ such lists
+//! TreeEnsemble (version 5): lists of nodes and leaves by position
+//!    └──TreeWalk──▶ TreeEnsembleRegressor, -Classifier: nodes by tree and number ──▶ _TreeEnsemble
 //! ```
 
 use std::collections::HashMap;

@@ -444,7 +444,7 @@ impl<'a> Source<'a> {
     fn load(&self, first: usize, results: &[&mut [f32]], register: &mut [f32]) {
         match self {
             Source::Even(_) | Source::Single(_) => {}
-            Source::Result(i) => register.copy_from_slice(&results[*i]),
+            Source::Result(i) => register.copy_from_slice(results[*i]),
             Source::Walked { numbers, outer, last }
                 if outer.iter().all(|axis| axis.a == 0) && last.a == 1 =>
             {

@@ -89,8 +89,7 @@ impl Coupling {
                 form += self.p[t] * self.product[t];
             }
             let error = self.product.iter().map(|x| (x - form).abs()).fold(0.0, f64::max);
-            // Not less: NaN ends the iterations.
-            if !(error >= 0.005 / n as f64) {
+            if error.is_nan() || error < 0.005 / n as f64 {
                 break;
             }
             for t in 0..n {
