@@ -1127,3 +1127,15 @@ def objects_of_outside(x):
 @program((A([1.0, np.nan, 3.0]),), (A([3.0, 1.0, np.inf]),))
 def numbers_that_are_none(x):
     return np.argmax(x), np.argmin(x), x * 0, np.median(x), max(x), min(x), x // 0.1, x % 0.3, np.sort(x)
+
+
+@program((i64(5), i64(1)), (i64(-1), i64(2)))
+def return_in_else_of_no_iteration(n, k):
+    low, high = 0.0, 0.5
+    for _ in range(2):
+        while low > high:
+            low += 1
+        else:
+            if n > 0:
+                return k, 1.75
+    return n, 0.5

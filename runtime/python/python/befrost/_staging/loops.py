@@ -124,11 +124,10 @@ class Loops(Control):
                 frame.depth -= 1
                 raise Restage
         self.state.write(frame, ("continue", depth), False)
-        if self.flag(("break", depth)) is False and self.flag(RETURN) is False:
-            frame.depth -= 1
+        frame.depth -= 1
+        # Not a question of the flags: in the body of a staged loop, that of a return is a variable.
+        if not goes:
             self.block(orelse)
-        else:
-            frame.depth -= 1
 
     def guarded_loop(self, node: ast.AST, items: Sequence, body: Callable[[Any], None],
                      orelse: list[ast.stmt]) -> None:
