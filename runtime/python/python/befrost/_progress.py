@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 import time
@@ -85,8 +86,8 @@ class _Notebook:
         self._handle: Any = None
 
     def __call__(self, text: str) -> None:
-        from IPython import display  # type: ignore[import-not-found]
-
+        # Not an import, whose types depend on whether IPython is installed.
+        display = importlib.import_module("IPython.display")
         if self._handle is None:
             self._handle = display.display(text, display_id=True)
         else:
