@@ -31,6 +31,20 @@ struct Heads {
     precision: Option<DType>,
 }
 
+impl Heads {
+    /// With the settings of the operators of com.microsoft.
+    fn of_microsoft(
+        n: &OnnxNode<'_>,
+        [query, key, value]: [ValueId; 3],
+        mask: Option<ValueId>,
+        past: Option<DimSize>,
+    ) -> Heads {
+        let is_causal = n.flag("unidirectional", false);
+        let scale = n.float("scale").filter(|&scale| scale != 0.0);
+        Heads { query, key, value, mask, is_causal, past, scale, softcap: 0.0, precision: None }
+    }
+}
+
 /// Splits (batch, length, heads * size) into (batch, heads, length, size).
 fn split_heads(g: &mut OnnxImporter<'_>, x: ValueId, heads: i64) -> Result<ValueId, Why> {
     if heads < 1 {
@@ -192,17 +206,8 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
         Some(_) => return Err("key_padding_mask is not of rank 2".into()),
     };
     let mask = masked(g, padding, n.optional(5))?;
-    let heads = Heads {
-        query: heads[0],
-        key: heads[1],
-        value: heads[2],
-        mask,
-        is_causal: n.flag("unidirectional", false),
-        past: before,
-        scale: n.float("scale").filter(|&scale| scale != 0.0),
-        softcap: 0.0,
-        precision: None,
-    };
+    let &[query, key, value] = &heads[..] else { return Err("it has no queries, keys and values".into()) };
+    let heads = Heads::of_microsoft(n, [query, key, value], mask, before);
     let (result, _) = attention_of(g, &heads)?;
     Ok(vec![merge_heads(g, result)?, heads.key, heads.value])
 }
@@ -247,17 +252,8 @@ pub(super) fn packed_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
             Some(g.expand(flags, 1)?)
         }
     };
-    let heads = Heads {
-        query,
-        key,
-        value,
-        mask: masked(g, flags, n.optional(5))?,
-        is_causal: n.flag("unidirectional", false),
-        past: before,
-        scale: n.float("scale").filter(|&scale| scale != 0.0),
-        softcap: 0.0,
-        precision: None,
-    };
+    let mask = masked(g, flags, n.optional(5))?;
+    let heads = Heads::of_microsoft(n, [query, key, value], mask, before);
     let (result, _) = attention_of(g, &heads)?;
     let present = g.op(Op::Pack, &[key, value], &[("axis", AttrArg::Int(0))])?;
     Ok(vec![merge_heads(g, result)?, present])

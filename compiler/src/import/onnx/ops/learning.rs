@@ -96,12 +96,15 @@ pub(super) fn linked(g: &mut OnnxImporter<'_>, scores: ValueId, post: &str) -> R
     }
 }
 
+/// A matrix of f32 with the features of each row.
+pub(super) fn features(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Result<ValueId, Why> {
+    let x = g.cast(n.input(0)?, DType::F32)?;
+    if g.rank(x)? == 1 { g.expand(x, 0) } else { Ok(x) }
+}
+
 /// Scores `x * coefficients + intercepts` with `columns` columns.
 fn linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, columns: i64) -> Result<ValueId, Why> {
-    let mut x = g.cast(n.input(0)?, DType::F32)?;
-    if g.rank(x)? == 1 {
-        x = g.expand(x, 0)?;
-    }
+    let x = features(g, n)?;
     let coefficients = n.floats("coefficients");
     if columns < 1 || coefficients.len() as i64 % columns != 0 {
         return Err(format!("{} coefficients for {columns} results", coefficients.len()));

@@ -11,7 +11,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::learning::{labels, linked};
+use super::learning::{features, labels, linked};
 use crate::import::onnx::emit::{AttrArg, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
@@ -19,12 +19,6 @@ use crate::ir::ValueId;
 
 /// Limit on the number of classes: there is a column for each pair.
 const MAX_CLASSES: usize = 1 << 10;
-
-/// A matrix of f32 with the features of each row.
-fn features(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Result<ValueId, Why> {
-    let x = g.cast(n.input(0)?, DType::F32)?;
-    if g.rank(x)? == 1 { g.expand(x, 0) } else { Ok(x) }
-}
 
 /// The product of `x` with the rows of `vectors`.
 fn products(g: &mut OnnxImporter<'_>, x: ValueId, vectors: ValueId) -> Result<ValueId, Why> {
