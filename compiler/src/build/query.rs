@@ -17,6 +17,7 @@ use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Attrs, Inferred, Op, OpRow, Operand, Work};
 use befrost_tensor::{DType, HostTensor, TensorError};
 
+use super::dimensions::known_dims;
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, DYNAMIC, Module, OpId, TypeId, TypeKind, ValueId};
@@ -155,48 +156,4 @@ fn with_operands<R>(
         Ok(Operand { ty, shape: shape(value), constant: constant.as_ref(), dims })
     });
     Ok(act(&facts.collect::<Result<Vec<_>, String>>()?))
-}
-
-/// The operators through which the shapes of values are looked up, where they are operands. No column of the
-/// rows: these are the arms of [`known_dims`] and [`known_size`], which an operator of no arm would not help.
-pub const DIMENSION_OPERATORS: [Op; 5] = [Op::Shape, Op::Pack, Op::StridedSlice, Op::Identity, Op::Cast];
-
-/// The op that defines a value, if it is a dimension operator.
-fn dimension_op(m: &Module, value: ValueId) -> Option<(OpId, Op)> {
-    let op = m.defining_op(value)?;
-    Some((op, operator(m, op).filter(|operator| DIMENSION_OPERATORS.contains(operator))?))
-}
-
-/// The known elements of a vector of dimensions that is not a constant.
-fn known_dims(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<PartialShape> {
-    let (op, operator) = dimension_op(m, value)?;
-    match operator {
-        Op::Shape => Some(shape(m.operand(op, 0))),
-        Op::Pack => {
-            let n = tf::n_data_operands(m, op);
-            let dims: Vec<i64> =
-                m.operands(op).take(n).map(|value| known_size(m, value, shape).unwrap_or(-1)).collect();
-            PartialShape::from_i64(&dims).ok()
-        }
-        Op::Identity | Op::Cast => known_dims(m, m.operand(op, 0), shape),
-        _ => None,
-    }
-}
-
-/// The value of a scalar that is a constant, or a dimension of another value.
-fn known_size(m: &Module, value: ValueId, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<i64> {
-    if let Some(size) = ints(m, value) {
-        return size.first().copied();
-    }
-    let (op, kind) = dimension_op(m, value)?;
-    if kind != Op::StridedSlice
-        || m.attr_named(op, "shrink_axis_mask").and_then(|attr| m.cx.as_int(attr)) != Some(1)
-    {
-        return None;
-    }
-    let of = m.defining_op(m.operand(op, 0)).filter(|&of| operator(m, of) == Some(Op::Shape))?;
-    let at = *ints(m, m.operand(op, 1))?.first()?;
-    let dims = shape(m.operand(of, 0)).dims()?;
-    let at = if at < 0 { at + dims.len() as i64 } else { at };
-    dims.get(usize::try_from(at).ok()?).copied().filter(|&dim| dim >= 0)
 }

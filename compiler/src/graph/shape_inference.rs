@@ -21,7 +21,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dataflow;
 use super::effects::{body, callees, functions};
-use crate::build::query::{DIMENSION_OPERATORS, infer, partial_shape};
+use crate::build::dimensions::DIMENSION_OPERATORS;
+use crate::build::query::{infer, partial_shape};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::GRAPH;
 use crate::ir::{AttrKind, Module, OpId, StrId, TypeKind, ValueId, names};

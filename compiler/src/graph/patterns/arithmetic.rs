@@ -4,7 +4,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
 use super::rule::{apply, is_float, patterns, replacement};
-use super::weights::{pad_of_convolution, pad_of_max_pool, scale_weights};
+use super::weights::{pads, scale_weights};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, n_elements, producer_if, splat};
 use crate::build::sizes::same_type;
@@ -42,10 +42,8 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         Op::MatMul | Op::BatchMatMul | Op::BatchMatMulV2 => {
             patterns! { "tf-transposed-operand" 8 transposed_operand; }
         }
-        Op::Conv2D | Op::DepthwiseConv2dNative => {
-            patterns! { "tf-pad-of-convolution" 8 pad_of_convolution; }
-        }
-        Op::MaxPool => patterns! { "tf-pad-of-max-pool" 8 pad_of_max_pool; },
+        Op::Conv2D | Op::DepthwiseConv2dNative | Op::MaxPool => pads(operator),
+        Op::PadV2 => patterns! { "tf-pad-of-zeros" 8 pad_of_zeros; },
         Op::ConcatV2 => patterns! { "tf-hoist-unary-chain" 6 hoist; },
         Op::Transpose | Op::Reshape | Op::Squeeze | Op::ExpandDims => {
             patterns! { "tf-cast-later" 6 cast_later; }
@@ -138,6 +136,14 @@ fn sub_negated(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let negation = producer_if(m, m.operand(op, 1), &[Op::Neg])?;
     let (x, y) = (m.operand(op, 0), m.operand(negation, 0));
     replacement(b, op, Op::AddV2, &[x, y])
+}
+
+/// `PadV2(x, pads, 0)` → `Pad(x, pads)`.
+fn pad_of_zeros(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let (x, pads) = (m.operand(op, 0), m.operand(op, 1));
+    splat(m, m.operand(op, 2)).filter(|with| with.to_bits() == 0)?;
+    replacement(b, op, Op::Pad, &[x, pads])
 }
 
 /// `x*y1 + x*y2` → `x*(y1 + y2)`, for any number of terms that have no other use.

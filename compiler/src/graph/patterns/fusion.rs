@@ -8,15 +8,22 @@
 //!     and the same for _Packed... (`tf-pack-weights`)
 //!
 //! Conv2D(x, w) ─▶ FusedBatchNormV3 of constants        Conv2D(x, w*scale) ─▶ BiasAdd
+//! max(x, 0), min(Relu(x), 6), ClipByValue(x, 0, 6)     Relu(x), Relu6(x)
 //! ```
+//!
+//! Limits become activations here and not among the algebraic simplifications, because their gradients
+//! differ where x is 0.
 
 use super::layers::{
     attention, batched_layer_norm, flatten, gelu, layer_norm, log_softmax, scale_layer_norm,
     shift_layer_norm, softmax,
 };
-use super::rule::{apply, operand_orders, patterns};
+use super::rule::{apply, is_float, operand_orders, patterns, replacement};
+use super::weights::pads;
 use crate::build::Builder;
-use crate::build::query::{data_format, dims, dtype, flag, is_used_once, producer_if, shape};
+use crate::build::query::{
+    data_format, dims, dtype, flag, is_used_once, n_elements, producer_if, shape, splat,
+};
 use crate::build::sizes::same_type;
 use crate::dialects::tf::{operator, row};
 use crate::fold::constant_of;
@@ -41,6 +48,9 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             "tf-layer-norm" 8 layer_norm;
             "tf-layer-norm" 8 scale_layer_norm;
         },
+        Op::Maximum | Op::Minimum | Op::ClipByValue => patterns! { "tf-limits-to-relu" 9 limits_to_relu; },
+        // Here there are no transposes of layouts left between a `Pad` and its user.
+        Op::Conv2D | Op::DepthwiseConv2dNative | Op::MaxPool => pads(operator),
         Op::RealDiv => patterns! { "tf-softmax" 9 softmax; },
         Op::Log => patterns! { "tf-log-softmax" 9 log_softmax; },
         Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3 => patterns! { "tf-attention" 9 attention; },
@@ -128,6 +138,40 @@ fn extend(
 /// True for a product with packed weights.
 fn is_packed(m: &Module, op: OpId) -> bool {
     product_of(m, op).is_some_and(|(_, form)| form == ProductForm::Packed)
+}
+
+/// `max(x, 0)` → `Relu(x)`; the same limited to 6 from above, in either order → `Relu6(x)`.
+fn limits_to_relu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let result = m.result(op, 0);
+    let is_one = |x: ValueId| dims(m, x).and_then(n_elements) == Some(1);
+    let is_limit = |x: ValueId, limit: f64| is_one(x) && splat(m, x) == Some(limit);
+    // The other operand, if one is the limit.
+    let limited = |op: OpId, limit: f64| {
+        operand_orders(m, op).into_iter().find_map(|(x, other)| is_limit(other, limit).then_some(x))
+    };
+    let inner = |x: ValueId, kind: Op| producer_if(m, x, &[kind]).filter(|_| is_used_once(m, x));
+    let (x, kind) = match operator(m, op)? {
+        Op::ClipByValue => {
+            let fits = is_limit(m.operand(op, 1), 0.0) && is_limit(m.operand(op, 2), 6.0);
+            (fits.then(|| m.operand(op, 0))?, Op::Relu6)
+        }
+        Op::Minimum => {
+            let x = limited(op, 6.0)?;
+            (m.operand(inner(x, Op::Relu)?, 0), Op::Relu6)
+        }
+        _ => {
+            let x = limited(op, 0.0)?;
+            match inner(x, Op::Minimum).and_then(|inner| limited(inner, 6.0)) {
+                Some(x) => (x, Op::Relu6),
+                None => (x, Op::Relu),
+            }
+        }
+    };
+    if !is_float(m, x) || !same_type(m, x, result) {
+        return None;
+    }
+    replacement(b, op, kind, &[x])
 }
 
 /// A product, then a bias.

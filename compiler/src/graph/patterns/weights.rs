@@ -11,18 +11,18 @@
 //! `c` is a constant: one number, or one number per channel of the product. Every intermediate result must
 //! have no other use. The products of constants are computed by constant folding.
 
+use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::rule::{is_float, operand_orders, permutation, replacement};
+use super::rule::{apply, is_float, operand_orders, patterns, permutation, replacement};
 use crate::build::Builder;
 use crate::build::query::{
     bytes_of, data_format, dims, dtype, flag, int_list, ints, is_used_once, n_elements, producer_if, shape,
 };
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
-use crate::ir::OpId;
-use crate::ir::{DYNAMIC, Module, ValueId};
-use befrost_tensor::DType;
+use crate::ir::{DYNAMIC, Module, OpId, ValueId};
+use crate::rewrite::{Change, Pattern, Rewriter};
 
 /// A constant factor of a value.
 #[derive(Clone, Copy)]
@@ -197,8 +197,16 @@ fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor, depth: usize)
     }
 }
 
+/// The patterns that take a `Pad` of an image into its user.
+pub(super) fn pads(operator: Op) -> &'static [Pattern] {
+    match operator {
+        Op::MaxPool => patterns! { "tf-pad-of-max-pool" 8 pad_of_max_pool; },
+        _ => patterns! { "tf-pad-of-convolution" 8 pad_of_convolution; },
+    }
+}
+
 /// A convolution of a padded image, without the copy that `Pad` makes.
-pub(super) fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let (image, pads) = padded_image(b.ir(), op)?;
     let operands = [image, b.ir().operand(op, 1)];
     with_pads(b, op, &operands, &pads)
@@ -206,7 +214,7 @@ pub(super) fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<Va
 
 /// The same for the maximum of an image without negative numbers: a zero changes no maximum, as long as each
 /// window has a pixel.
-pub(super) fn pad_of_max_pool(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+fn pad_of_max_pool(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (image, pads) = padded_image(m, op)?;
     producer_if(m, image, &[Op::Relu, Op::Relu6])?;
