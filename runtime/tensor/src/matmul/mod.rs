@@ -69,8 +69,9 @@ const NEAR: usize = CACHE.l2_floats(4);
 const IN_PLACE: usize = 8;
 /// The number of tiles, or of panels for a single row, between two checks for interruption: some 100 us.
 const TILES: usize = 4;
-/// Elements of a packed matrix that are read per nanosecond for a single row.
-const READS_PER_NS: usize = 16;
+/// Elements of a packed matrix that are read per nanosecond for a single row: the rate of the L3 cache, since
+/// a model's other matrices were read since the last call.
+const READS_PER_NS: usize = 7;
 
 impl Epilogue<'_> {
     /// Checks the vectors against a result of n columns and `len` elements.

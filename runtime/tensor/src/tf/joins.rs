@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::fast::Cx;
 use super::shapes::{expand_dims, squeeze};
 use crate::error::invalid;
 use crate::mem::Allocator;
@@ -31,6 +32,11 @@ pub fn concat(
     axis: i64,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
+    concat_on(inputs, axis, &Cx::serial(allocator))
+}
+
+/// [`concat`] on several threads.
+pub fn concat_on(inputs: &[&HostTensor], axis: i64, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let Some(&first) = inputs.first() else { return invalid("ConcatV2", "no operands".to_owned()) };
     let at = resolve_axis(first.shape(), axis)?;
     let mut dims = first.shape().dims().to_vec();
@@ -45,16 +51,20 @@ pub fn concat(
         }
         dims[at] = dims[at].checked_add(x.shape().dims()[at]).ok_or(TensorError::TooLarge)?;
     }
-    let out = HostTensor::allocate(first.dtype(), Shape::new(&dims)?, allocator)?;
+    let out = HostTensor::allocate(first.dtype(), Shape::new(&dims)?, cx.allocator)?;
     if out.num_elements() > 0 {
         let slab = |dims: &[usize]| dims[at..].iter().product::<usize>() * first.dtype().size();
-        let mut bytes = out.write_bytes()?;
-        let mut start = 0;
-        for x in inputs {
-            let len = slab(x.shape().dims());
-            copy_slabs((&x.read_bytes()?, 0, len), (&mut bytes, start, slab(&dims)), len);
-            start += len;
-        }
+        let guards = try_collected(inputs.iter().map(|x| x.read_bytes()))?;
+        let slabs = inputs.iter().map(|x| slab(x.shape().dims()));
+        let froms: Vec<(&[u8], usize)> = collected(guards.iter().map(|from| &**from).zip(slabs))?;
+        let row = slab(&dims);
+        cx.parts(&mut out.write_bytes()?, (row, 1), &|first, to| {
+            let mut start = 0;
+            for (from, len) in &froms {
+                copy_slabs((&from[first / row * len..], 0, *len), (to, start, row), *len);
+                start += len;
+            }
+        });
     }
     Ok(out)
 }
@@ -65,6 +75,11 @@ pub fn pack(
     axis: i64,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
+    pack_on(inputs, axis, &Cx::serial(allocator))
+}
+
+/// [`pack`] on several threads.
+pub fn pack_on(inputs: &[&HostTensor], axis: i64, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let Some(&first) = inputs.first() else { return invalid("Pack", "no operands".to_owned()) };
     let mut expanded = with_room(inputs.len())?;
     for x in inputs {
@@ -73,7 +88,7 @@ pub fn pack(
     }
     // A negative axis counts from the end of the new shape, whose rank is larger by 1.
     let axis = if axis < 0 { axis + first.shape().rank() as i64 + 1 } else { axis };
-    concat(&collected(&expanded)?, axis, allocator)
+    concat_on(&collected(&expanded)?, axis, cx)
 }
 
 /// The largest number of parts of an empty tensor. The tensor's bytes do not bound it.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::fast::Cx;
 use super::pads::{PadMode, pad};
 use super::shapes::{axis_set, permutation};
 use super::slices::slice;
@@ -21,7 +22,7 @@ pub fn transpose(
     let axes = permutation("Transpose", x.shape(), perm)?;
     let (dims, strides) = (x.shape().dims(), strides(x.shape()));
     let shape = Shape::new(&axes.iter().map(|&a| dims[a]).collect::<Vec<_>>())?;
-    gather_offsets(x, shape, &[], allocator, || {
+    gather_offsets(x, shape, &[], &Cx::serial(allocator), || {
         let step = |&a: &usize| AxisMap::Step { len: dims[a], start: 0, step: strides[a] as isize };
         Ok(axes.iter().map(step).collect())
     })
@@ -36,7 +37,7 @@ pub fn broadcast_to(
     if x.shape().rank() > shape.rank() || broadcast_shape(x.shape(), shape)? != *shape {
         return Err(TensorError::Broadcast { a: x.shape().clone(), b: shape.clone() });
     }
-    gather_offsets(x, shape.clone(), &[], allocator, || Ok(broadcast_maps(x.shape(), shape)))
+    gather_offsets(x, shape.clone(), &[], &Cx::serial(allocator), || Ok(broadcast_maps(x.shape(), shape)))
 }
 
 /// `Tile`: `x` repeated `multiples[i]` times along axis `i`.
@@ -55,7 +56,7 @@ pub fn tile(
     let Some(Some(tiled)) = tiled else {
         return invalid("Tile", format!("multiples {multiples:?} do not fit shape {}", x.shape()));
     };
-    gather_offsets(x, Shape::new(&tiled)?, &[], allocator, || {
+    gather_offsets(x, Shape::new(&tiled)?, &[], &Cx::serial(allocator), || {
         let axes = dims.iter().zip(&tiled).zip(strides(x.shape()));
         let table = |((&dim, &len), s)| Ok(AxisMap::Table(collected((0..len).map(|i: usize| i % dim * s))?));
         axes.map(table).collect()
@@ -69,7 +70,7 @@ pub fn reverse(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let set = axis_set("ReverseV2", x.shape(), axes)?;
-    gather_offsets(x, x.shape().clone(), &[], allocator, || {
+    gather_offsets(x, x.shape().clone(), &[], &Cx::serial(allocator), || {
         let dims = x.shape().dims().iter().zip(strides(x.shape()));
         let step = |((&len, s), &backwards): ((&usize, usize), &bool)| match backwards {
             true => AxisMap::Step { len, start: (len - 1) * s, step: -(s as isize) },
@@ -93,7 +94,7 @@ pub fn roll(
     for (&shift, &axis) in shifts.iter().zip(axes) {
         by_axis[resolve_axis(x.shape(), axis)?] += i128::from(shift);
     }
-    gather_offsets(x, x.shape().clone(), &[], allocator, || {
+    gather_offsets(x, x.shape().clone(), &[], &Cx::serial(allocator), || {
         let dims = x.shape().dims().iter().zip(strides(x.shape()));
         dims.zip(&by_axis)
             .map(|((&len, s), &shift)| {

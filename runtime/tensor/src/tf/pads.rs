@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::fast::Cx;
 use super::numeric::{Domain, Number};
 use super::walk::{AxisMap, OUTSIDE, Offsets, gather_offsets, strides};
 use crate::element::with_element;
@@ -95,7 +96,7 @@ pub fn pad(
     };
     let (shape, befores) = padded("Pad", x.shape(), paddings, mode)?;
     let maps = || sources(x.shape(), &shape, &befores, mode);
-    gather_offsets(x, shape.clone(), element, allocator, maps)
+    gather_offsets(x, shape.clone(), element, &Cx::serial(allocator), maps)
 }
 
 /// `MirrorPadGrad`: the gradient by the unpadded tensor, from the gradient by the padded one. Every sum is

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::fast::Cx;
 use super::walk::{AxisMap, Offsets, broadcast_maps, broadcast_shape, gather_offsets, strides};
 use crate::error::invalid;
 use crate::mem::Allocator;
@@ -14,6 +15,11 @@ pub fn slice(
     size: &[i64],
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
+    slice_on(x, begin, size, &Cx::serial(allocator))
+}
+
+/// [`slice`] on several threads.
+pub fn slice_on(x: &HostTensor, begin: &[i64], size: &[i64], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let dims = x.shape().dims();
     let bad = || format!("begin {begin:?} and size {size:?} do not fit shape {}", x.shape());
     if begin.len() != dims.len() || size.len() != dims.len() {
@@ -32,7 +38,7 @@ pub fn slice(
         }
     }
     let shape = Shape::new(&ranges.iter().map(|&(_, len)| len).collect::<Vec<_>>())?;
-    gather_offsets(x, shape, &[], allocator, || {
+    gather_offsets(x, shape, &[], cx, || {
         let axes = ranges.iter().zip(strides(x.shape()));
         Ok(axes.map(|(&(start, len), s)| AxisMap::Step { len, start: start * s, step: s as isize }).collect())
     })
@@ -73,8 +79,17 @@ pub fn strided_slice(
     range: &SliceRange<'_>,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
+    strided_slice_on(x, range, &Cx::serial(allocator))
+}
+
+/// [`strided_slice`] on several threads.
+pub fn strided_slice_on(
+    x: &HostTensor,
+    range: &SliceRange<'_>,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     let (shape, maps) = plan("StridedSlice", x.shape(), range)?;
-    gather_offsets(x, shape, &[], allocator, || Ok(maps))
+    gather_offsets(x, shape, &[], cx, || Ok(maps))
 }
 
 /// `StridedSliceGrad`: a tensor of the original shape with `dy` at the slice and zeros elsewhere.

@@ -10,10 +10,10 @@
 //! Elements are moved as bytes, so one function serves all dtypes. All memory here is bounded by a result
 //! that was allocated before.
 
-use std::sync::Arc;
+use std::ops::Deref;
 
-use crate::interrupt::{STEPS, is_interrupted};
-use crate::mem::Allocator;
+use super::fast::Cx;
+use crate::interrupt::STEPS;
 use crate::{HostTensor, Shape, TensorError};
 
 /// The offset of an absent element.
@@ -53,18 +53,28 @@ pub(crate) fn strides(shape: &Shape) -> Vec<usize> {
 }
 
 /// The source offset of each element of the result, in order.
-pub(crate) struct Offsets {
-    maps: Vec<AxisMap>,
+pub(crate) struct Offsets<M = Vec<AxisMap>> {
+    maps: M,
     index: Vec<usize>,
     outer: usize,
     remaining: usize,
 }
 
-impl Offsets {
-    pub(crate) fn new(maps: Vec<AxisMap>) -> Offsets {
-        let remaining = maps.iter().map(AxisMap::len).product();
-        let mut offsets = Offsets { index: vec![0; maps.len()], maps, outer: 0, remaining };
-        if remaining > 0 {
+impl<M: Deref<Target = [AxisMap]>> Offsets<M> {
+    pub(crate) fn new(maps: M) -> Offsets<M> {
+        Offsets::starting_at(maps, 0)
+    }
+
+    /// Without the first `first` elements.
+    fn starting_at(maps: M, first: usize) -> Offsets<M> {
+        let all: usize = maps.iter().map(AxisMap::len).product();
+        let mut offsets =
+            Offsets { index: vec![0; maps.len()], maps, outer: 0, remaining: all.saturating_sub(first) };
+        if offsets.remaining > 0 {
+            let mut rest = first;
+            for (i, map) in offsets.index.iter_mut().zip(&*offsets.maps).rev() {
+                (*i, rest) = (rest % map.len(), rest / map.len());
+            }
             offsets.outer = offsets.sum_outer();
         }
         offsets
@@ -80,7 +90,7 @@ fn join(a: usize, b: usize) -> usize {
     if a == OUTSIDE || b == OUTSIDE { OUTSIDE } else { a + b }
 }
 
-impl Iterator for Offsets {
+impl<M: Deref<Target = [AxisMap]>> Iterator for Offsets<M> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
@@ -93,7 +103,7 @@ impl Iterator for Offsets {
         if *i == last.len() && self.remaining > 0 {
             *i = 0;
             let n_outer = self.maps.len() - 1;
-            for (i, map) in self.index[..n_outer].iter_mut().zip(&self.maps).rev() {
+            for (i, map) in self.index[..n_outer].iter_mut().zip(&*self.maps).rev() {
                 *i += 1;
                 if *i < map.len() {
                     break;
@@ -211,30 +221,29 @@ pub(crate) fn gather_offsets(
     x: &HostTensor,
     shape: Shape,
     pad: &[u8],
-    allocator: &Arc<dyn Allocator>,
+    cx: &Cx<'_>,
     maps: impl FnOnce() -> Result<Vec<AxisMap>, TensorError>,
 ) -> Result<HostTensor, TensorError> {
-    let out = HostTensor::allocate(x.dtype(), shape, allocator)?;
+    let out = HostTensor::allocate(x.dtype(), shape, cx.allocator)?;
     if out.num_elements() > 0 {
         let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
+        let from = &*from;
         let mut maps = merged(maps()?, STEPS);
         let last = maps.pop().unwrap_or(AxisMap::Step { len: 1, start: 0, step: 0 });
-        let rows = to.chunks_exact_mut(last.len() * x.dtype().size());
-        let mut left = STEPS;
-        for (row, start) in rows.zip(Offsets::new(maps)) {
-            left = match left.checked_sub(last.len()) {
-                Some(left) => left,
-                None if is_interrupted() => break,
-                None => STEPS,
-            };
-            match x.dtype().size() {
-                1 => gather_row::<1>(&from, pad, start, &last, row),
-                2 => gather_row::<2>(&from, pad, start, &last, row),
-                4 => gather_row::<4>(&from, pad, start, &last, row),
-                8 => gather_row::<8>(&from, pad, start, &last, row),
-                _ => gather_row::<16>(&from, pad, start, &last, row),
-            }
-        }
+        let gather_row = match x.dtype().size() {
+            1 => gather_row::<1>,
+            2 => gather_row::<2>,
+            4 => gather_row::<4>,
+            8 => gather_row::<8>,
+            _ => gather_row::<16>,
+        };
+        let row = last.len() * x.dtype().size();
+        cx.parts(&mut to, (row, 1), &|first, to| {
+            let starts = Offsets::starting_at(&maps[..], first / row);
+            to.chunks_exact_mut(row)
+                .zip(starts)
+                .for_each(|(to, start)| gather_row(from, pad, start, &last, to));
+        });
     }
     Ok(out)
 }
@@ -286,7 +295,10 @@ mod tests {
             prop_assert!(fewer.len() <= maps.len());
             let longest = maps.iter().map(AxisMap::len).max().unwrap_or(1).max(most);
             prop_assert!(fewer.iter().all(|map| map.len() <= longest));
-            prop_assert_eq!(Offsets::new(fewer).collect::<Vec<_>>(), Offsets::new(maps).collect::<Vec<_>>());
+            let all: Vec<usize> = Offsets::new(&maps[..]).collect();
+            let rest: Vec<usize> = Offsets::starting_at(&maps[..], most).collect();
+            prop_assert_eq!(&rest[..], all.get(most..).unwrap_or(&[]));
+            prop_assert_eq!(Offsets::new(fewer).collect::<Vec<_>>(), all);
         }
     }
 }

@@ -18,6 +18,7 @@
 //! elementwise (unary, binary, compare, select, cast) ──▶ rows (traversal of broadcast operands)
 //! product (MatMul, BatchMatMul, Einsum)     images (convolutions, poolings)     reduce (reductions, softmax)
 //! norm (biases, batch normalization)        gradients (of images)               movement (transposes)
+//! concatenations and slices are the reference's, on several threads
 //! ```
 
 mod elementwise;
@@ -48,6 +49,9 @@ pub(in crate::tf) use product::one_f32;
 pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;
 pub use reduce::{l2_loss, log_softmax, reduce, softmax};
+
+pub use super::joins::{concat_on as concat, pack_on as pack};
+pub use super::slices::{slice_on as slice, strided_slice_on as strided_slice};
 
 use crate::cache::CACHE;
 use crate::interrupt::{STEPS, is_interrupted};

@@ -107,9 +107,11 @@ pub fn attention(
     let scores_len = Shape::new(&[rows, columns])?.num_elements();
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
     let unit = rows * numbers; // fits: a factor of the number of elements
+    // A single position reads all keys and values for itself.
+    let cost = if rows == 1 { 3 * columns } else { columns + n };
     // The scores are allocated by the request's allocator, so its limits apply to them.
     let failed = std::sync::OnceLock::new();
-    cx.parts(&mut out.write::<f32>()?, (unit, columns + n), &|first, part| {
+    cx.parts(&mut out.write::<f32>()?, (unit, cost), &|first, part| {
         let run = |part: &mut [f32]| -> Result<(), TensorError> {
             let scores = HostTensor::allocate(DType::F32, Shape::new(&[scores_len])?, cx.allocator)?;
             let mut scores = scores.write::<f32>()?;

@@ -25,8 +25,8 @@ use crate::error::invalid;
 use crate::gemm::{Matrix, product_into};
 use crate::interrupt::is_interrupted;
 use crate::matmul::{Epilogue, PackedMatrix, matmul_packed};
-use crate::parallel::Parallel;
-use crate::scratch::{copied, filled, try_collected};
+use crate::parallel::{PRODUCTS_PER_NS, Parallel, Serial, in_parts, nanoseconds, part, parts_of};
+use crate::scratch::{copied, filled, grow, try_collected, with_room};
 use crate::tf::fused::{Weights, WeightsKind};
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -213,10 +213,21 @@ struct Direction<'a, T: Recurrent> {
     p: &'a [T],
 }
 
-/// The state of a direction, and buffers for its gates and its hidden gate.
-struct LayerState<'a, T> {
+/// Neighbouring sequences of a direction, from number `first` on. They depend on no others.
+struct Sequences<'a, 'y, T> {
+    first: usize,
+    lengths: &'a [usize],
+    /// The state of each sequence.
     h: &'a mut [T],
+    /// The memory of each sequence of an LSTM.
     c: &'a mut [T],
+    /// By step, the results of each sequence.
+    y: &'a mut [&'y mut [T]],
+    outcome: Result<(), TensorError>,
+}
+
+/// Buffers for the gates of some sequences, and for the hidden gate of a GRU.
+struct Gates<T> {
     gates: Vec<T>,
     hidden: Vec<T>,
 }
@@ -241,22 +252,25 @@ impl<T: Recurrent> Direction<'_, T> {
         }
     }
 
-    /// Runs one step. For each sequence, `place` returns its row of `from_x` and its row of the results; or
-    /// `None` if the sequence has ended.
+    /// Runs one step. For each sequence, `place` returns the step of its operands and results, or `None` if
+    /// the sequence has ended.
     fn step(
         &self,
-        state: &mut LayerState<'_, T>,
+        sequences: &mut Sequences<'_, '_, T>,
+        buffers: &mut Gates<T>,
         from_x: FromX<'_, T>,
-        place: &dyn Fn(usize) -> Option<(usize, usize)>,
-        y: &mut [T],
-        cx: &Cx<'_>,
+        place: &dyn Fn(usize) -> Option<usize>,
+        parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        let Sizes { batch, hidden: n, .. } = self.sizes;
-        let LayerState { h, c, gates: from_h, hidden } = state;
-        T::times((h, batch), &self.r, from_h, cx.parallel)?;
+        let n = self.sizes.hidden;
+        let Sequences { first, lengths, h, c, y, .. } = sequences;
+        let batch = lengths.len();
+        let row_of_x = |b: usize| place(b).map(|at| at * self.sizes.batch + *first + b);
+        let Gates { gates: from_h, hidden } = buffers;
+        T::times((h, batch), &self.r, from_h, parallel)?;
         let own = from_h.len() / batch;
         for b in 0..batch {
-            let Some((row, _)) = place(b) else { continue };
+            let Some(row) = row_of_x(b) else { continue };
             let from_x = from_x.row(row, 0, own);
             from_h[b * own..][..own].iter_mut().zip(from_x).for_each(|(gate, &x)| *gate += x);
         }
@@ -265,17 +279,17 @@ impl<T: Recurrent> Direction<'_, T> {
                 self.activate(0, &mut from_h[b * own..][..own]);
             }
             if linear_before_reset {
-                T::times((h, batch), r, hidden, cx.parallel)?;
+                T::times((h, batch), r, hidden, parallel)?;
             } else {
                 let mut reset = filled(h.len(), T::ZERO)?;
                 for (b, (to, h)) in reset.chunks_exact_mut(n).zip(h.chunks_exact(n)).enumerate() {
                     let r = &from_h[b * own + n..][..n];
                     to.iter_mut().zip(h).zip(r).for_each(|((to, &h), &r)| *to = r * h);
                 }
-                T::times((&reset, batch), r, hidden, cx.parallel)?;
+                T::times((&reset, batch), r, hidden, parallel)?;
             }
             for (b, hidden) in hidden.chunks_exact_mut(n).enumerate() {
-                let Some((row, _)) = place(b) else { continue };
+                let Some(row) = row_of_x(b) else { continue };
                 let from_x = from_x.row(row, own, n);
                 let reset = &from_h[b * own + n..][..n];
                 for (i, hidden) in hidden.iter_mut().enumerate() {
@@ -286,7 +300,7 @@ impl<T: Recurrent> Direction<'_, T> {
             }
         }
         for b in 0..batch {
-            let Some((_, to)) = place(b) else { continue };
+            let Some(at) = place(b) else { continue };
             let (gates, h) = (&mut from_h[b * own..][..own], &mut h[b * n..][..n]);
             match self.cell {
                 Cell::Rnn => {
@@ -301,7 +315,7 @@ impl<T: Recurrent> Direction<'_, T> {
                 }
                 Cell::Lstm { input_forget } => self.remember(input_forget, gates, h, &mut c[b * n..][..n]),
             }
-            y[to * n..][..n].copy_from_slice(h);
+            y[at][b * n..][..n].copy_from_slice(h);
         }
         Ok(())
     }
@@ -346,7 +360,8 @@ impl<T: Recurrent> Direction<'_, T> {
         h.iter_mut().zip(output).for_each(|(h, &mut output)| *h = *h * output);
     }
 
-    /// Runs all steps of direction `d` of `n`; `y` has the results of all directions.
+    /// Runs all steps of direction `d` of `n`; `y` has the results of all directions. Workers divide the
+    /// sequences if there are enough, so that they meet only at the end; else the columns of each product.
     fn run(
         &self,
         (d, n, is_reverse): (usize, usize, bool),
@@ -357,22 +372,66 @@ impl<T: Recurrent> Direction<'_, T> {
         cx: &Cx<'_>,
     ) -> Result<(), TensorError> {
         let Sizes { steps, batch, hidden, gates } = self.sizes;
+        let products = steps.saturating_mul(batch).saturating_mul(hidden).saturating_mul(hidden * gates);
+        let work = nanoseconds(products, PRODUCTS_PER_NS);
+        let workers = cx.parallel.workers(work);
+        // A product of a single row adds in another order.
+        let groups = if batch < 2 * workers { 1 } else { parts_of(batch / 2, work, (workers, 1)) };
+        let sequences = |group: usize| part(batch, groups, group);
+        let len = |group: usize| sequences(group).len() * hidden;
+        // The results of step i of a group are number `group * steps + i`.
+        let mut ys: Vec<&mut [T]> = Vec::new();
+        grow(&mut ys, groups.saturating_mul(steps), Default::default)?;
+        for (i, mut of_step) in y.chunks_exact_mut(batch * hidden).skip(d).step_by(n).enumerate() {
+            for group in 0..groups {
+                ys[group * steps + i] = of_step.split_off_mut(..len(group)).unwrap_or_default();
+            }
+        }
+        let (mut h, mut c, mut all) = (h, c, with_room(groups)?);
+        for (group, y) in ys.chunks_mut(steps.max(1)).enumerate() {
+            all.push(Sequences {
+                first: sequences(group).start,
+                lengths: &lengths[sequences(group)],
+                h: h.split_off_mut(..len(group)).unwrap_or_default(),
+                c: c.split_off_mut(..len(group)).unwrap_or_default(),
+                y,
+                outcome: Ok(()),
+            });
+        }
+        let parallel = if groups > 1 { &Serial } else { cx.parallel };
+        in_parts(&mut all, 1, groups, cx.parallel, &|_, all| {
+            for some in all {
+                some.outcome = self.all_steps(some, is_reverse, from_x, parallel);
+            }
+        });
+        all.into_iter().try_for_each(|some| some.outcome)
+    }
+
+    /// Runs all steps of some sequences.
+    fn all_steps(
+        &self,
+        sequences: &mut Sequences<'_, '_, T>,
+        is_reverse: bool,
+        from_x: FromX<'_, T>,
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        let (Sizes { steps, hidden, gates, .. }, lengths) = (self.sizes, sequences.lengths);
         let (joint, room) = match self.r_hidden {
-            Some(_) => (2 * hidden, batch * hidden),
+            Some(_) => (2 * hidden, hidden),
             None => (gates * hidden, 0),
         };
-        let gates = filled(batch * joint, T::ZERO)?;
-        let mut state = LayerState { h, c, gates, hidden: filled(room, T::ZERO)? };
+        let batch = lengths.len();
+        let mut buffers =
+            Gates { gates: filled(batch * joint, T::ZERO)?, hidden: filled(batch * room, T::ZERO)? };
         for step in 0..steps {
             if is_interrupted() {
                 return Err(TensorError::Interrupted);
             }
             let place = |b: usize| {
                 let last = lengths[b].checked_sub(step + 1)?;
-                let at = if is_reverse { last } else { step };
-                Some((at * batch + b, (at * n + d) * batch + b))
+                Some(if is_reverse { last } else { step })
             };
-            self.step(&mut state, from_x, &place, y, cx)?;
+            self.step(sequences, &mut buffers, from_x, &place, parallel)?;
         }
         Ok(())
     }

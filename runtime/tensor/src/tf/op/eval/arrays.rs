@@ -1,6 +1,8 @@
 //! Operators that move elements, or gather and scatter them by index.
 
-use super::{MAX_INTS, count_in, int_in, ints_in, many_ints_in, of, of_many, owning, shape_in};
+use super::{
+    MAX_INTS, all, count_in, int_in, ints_in, many_ints_in, of, of_many, owning, owning_many, shape_in,
+};
 use crate::error::invalid;
 use crate::scratch::copied;
 use crate::tf::op::attrs::Attributes;
@@ -62,26 +64,26 @@ pub(in crate::tf::op) fn depth_and_space(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn concat_v2(attrs: &Attributes<'_>) -> Made {
-    of_many(attrs, 2, |inputs, m| match inputs.split_last() {
-        Some((axis, xs)) => tf::concat(xs, int_in("ConcatV2", "axis", axis)?, m),
-        None => tf::concat(&[], 0, m),
+    owning_many(attrs, 2, |inputs, cx| match all(&inputs).split_last() {
+        Some((axis, xs)) => fast::concat(xs, int_in("ConcatV2", "axis", axis)?, cx),
+        None => fast::concat(&[], 0, cx),
     })
 }
 
 pub(in crate::tf::op) fn concat(attrs: &Attributes<'_>) -> Made {
-    of_many(attrs, 2, |inputs, m| match inputs.split_first() {
-        Some((axis, xs)) => tf::concat(xs, int_in("Concat", "concat_dim", axis)?, m),
-        None => tf::concat(&[], 0, m),
+    owning_many(attrs, 2, |inputs, cx| match all(&inputs).split_first() {
+        Some((axis, xs)) => fast::concat(xs, int_in("Concat", "concat_dim", axis)?, cx),
+        None => fast::concat(&[], 0, cx),
     })
 }
 
 pub(in crate::tf::op) fn parallel_concat(attrs: &Attributes<'_>) -> Made {
-    of_many(attrs, 1, |xs, m| tf::concat(xs, 0, m))
+    owning_many(attrs, 1, |inputs, cx| fast::concat(&all(&inputs), 0, cx))
 }
 
 pub(in crate::tf::op) fn pack(attrs: &Attributes<'_>) -> Made {
     let axis = attrs.int("axis")?;
-    of_many(attrs, 1, move |xs, m| tf::pack(xs, axis, m))
+    owning_many(attrs, 1, move |inputs, cx| fast::pack(&all(&inputs), axis, cx))
 }
 
 pub(in crate::tf::op) fn unpack(attrs: &Attributes<'_>) -> Made {
@@ -132,16 +134,16 @@ pub(in crate::tf::op) fn mirror_pad(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn slice(attrs: &Attributes<'_>) -> Made {
-    of(attrs, |[x, begin, size], m| {
-        tf::slice(x, &ints_in("Slice", "begin", begin)?, &ints_in("Slice", "size", size)?, m)
+    owning(attrs, |[x, begin, size], cx| {
+        fast::slice(&x, &ints_in("Slice", "begin", &begin)?, &ints_in("Slice", "size", &size)?, cx)
     })
 }
 
 pub(in crate::tf::op) fn strided_slice(attrs: &Attributes<'_>) -> Made {
     let masks = masks(attrs)?;
-    of(attrs, move |[x, begin, end, strides], m| {
-        let [begin, end, strides] = ranges("StridedSlice", [begin, end, strides])?;
-        tf::strided_slice(x, &SliceRange { begin: &begin, end: &end, strides: &strides, masks }, m)
+    owning(attrs, move |[x, begin, end, strides], cx| {
+        let [begin, end, strides] = ranges("StridedSlice", [&begin, &end, &strides])?;
+        fast::strided_slice(&x, &SliceRange { begin: &begin, end: &end, strides: &strides, masks }, cx)
     })
 }
 

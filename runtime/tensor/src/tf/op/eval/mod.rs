@@ -87,9 +87,12 @@ pub fn of_many<R: IntoResults>(
     least: usize,
     f: impl Fn(&[&HostTensor], &Arc<dyn Allocator>) -> Result<R, TensorError> + Send + Sync + 'static,
 ) -> Made {
-    owning_many(attrs, least, move |inputs, cx| {
-        f(&inputs.iter().collect::<SmallVec<[&HostTensor; 4]>>(), cx.allocator)
-    })
+    owning_many(attrs, least, move |inputs, cx| f(&all(&inputs), cx.allocator))
+}
+
+/// References to all operands.
+pub(super) fn all(inputs: &Operands) -> SmallVec<[&HostTensor; 4]> {
+    inputs.iter().collect()
 }
 
 /// A function of `least` owned operands or more and the execution context.
