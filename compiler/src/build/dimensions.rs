@@ -19,7 +19,7 @@ use crate::dialects::tf::{self, operator};
 use crate::ir::{DYNAMIC, Module, OpId, ValueId};
 
 /// The operators through which the shapes of values are looked up, where they are operands. No column of the
-/// rows: these are the arms of [`Lookup::of_op`], which an operator of no arm would not help.
+/// rows: these are the arms of [`DimensionLookup::of_op`], which an operator of no arm would not help.
 pub const DIMENSION_OPERATORS: [Op; 12] = [
     Op::Shape,
     Op::Pack,
@@ -54,19 +54,19 @@ pub fn known_dims(
     if rank != 1 {
         return None;
     }
-    let elements = Lookup { m, shape, left: MAX_VALUES }.elements(value)?;
+    let elements = DimensionLookup { m, shape, left: MAX_VALUES }.elements(value)?;
     PartialShape::from_i64(&elements.iter().map(|&x| x.max(UNKNOWN)).collect::<Vec<i64>>()).ok()
 }
 
 /// One lookup.
-struct Lookup<'a> {
+struct DimensionLookup<'a> {
     m: &'a Module,
     shape: &'a dyn Fn(ValueId) -> PartialShape,
     /// How many more values may be looked up.
     left: usize,
 }
 
-impl Lookup<'_> {
+impl DimensionLookup<'_> {
     /// The elements of a value of rank 0 or 1, [`UNKNOWN`] where they are not known. `None` if their number
     /// is not known either.
     fn elements(&mut self, value: ValueId) -> Option<Vec<i64>> {
