@@ -39,18 +39,22 @@ use befrost_tensor::tf::op::{Op, Type};
 
 use crate::dialects::tf_executor::{self, GRAPH};
 use crate::dialects::{dev, tf};
-use crate::ir::{BlockId, Module, OpId, ValueId, names};
+use crate::ir::{AttrId, BlockId, Module, OpId, ValueId, names};
 
 /// True if an op runs on one device: an operator, but no constant.
 pub(crate) fn is_placed(m: &Module, op: OpId) -> bool {
     tf::op_of(m.op_name_str(op)).is_some() && !is_constant(m, op)
 }
 
+/// The device of an op or a kernel, if it has one.
+pub(crate) fn device_of(m: &Module, op: OpId) -> Option<AttrId> {
+    m.attr(op, names::DEVICE).or_else(|| m.attr(op, names::BEF_DEVICE))
+}
+
 /// True if an op or a kernel leaves its results in a memory other than the host's: it runs on a device with
 /// such a memory, or transfers its operand there.
 pub(crate) fn is_in_other_memory(m: &Module, op: OpId) -> bool {
-    let device = m.attr(op, names::DEVICE).or_else(|| m.attr(op, names::BEF_DEVICE));
-    let name = dev::destination(m, op).or_else(|| m.cx.as_str(device?));
+    let name = dev::destination(m, op).or_else(|| m.cx.as_str(device_of(m, op)?));
     name.and_then(|name| name.parse::<DeviceSpec>().ok()).is_some_and(|spec| !specs::may_be_host(&spec))
 }
 

@@ -17,6 +17,7 @@
 //!
 //! A plan holds for all schedules that the graph allows. If a stricter order needs much less memory, ops that
 //! reuse memory wait for the readers of its previous contents: `after` edges, which do not propagate errors.
+//! There are none between devices, which would not work at the same time.
 //! Results that leave the function or may be retained, and results of a size that only their values tell, are
 //! not in an arena but allocated from the pool. `befrost_mem::Arena` guarantees that a wrong plan only wastes
 //! memory.
@@ -38,6 +39,7 @@ use self::place::{Plan, PlannedPlace};
 use self::storage::{Storage, Storages};
 use super::effects::functions;
 use crate::build::sizes::{self, Symbols};
+use crate::device::device_of;
 use crate::dialects::tf;
 use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
@@ -156,8 +158,12 @@ impl Planned {
         let is_free =
             |done: &Storage, next: &Storage| done.events().all(|op| before.is_before(op, next.maker));
         let can_wait = |op: usize| storage::allocates_results(m, ops[op]);
+        // Devices do not wait for each other to save memory: they work at the same time. An op without a
+        // device is on the client's.
+        let devices: Vec<Option<AttrId>> = ops.iter().map(|&op| device_of(m, op)).collect();
         let is_strict = |done: &Storage, next: &Storage| {
-            done.events().all(|op| before.is_before(op, next.maker) || op < next.maker && can_wait(op))
+            let may_wait = |op: usize| op < next.maker && can_wait(op) && devices[op] == devices[next.maker];
+            done.events().all(|op| before.is_before(op, next.maker) || may_wait(op))
         };
         let arena = |(members, placed): (Vec<usize>, Vec<&Storage>)| {
             let scale = placed.first()?.scale.clone();

@@ -70,7 +70,10 @@ pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
 /// kernels that call functions, which are not ordered either.
 pub(super) fn has_no_effects(m: &Module, call: OpId, callee: OpId) -> bool {
     let is_chain = |value: ValueId| m.value_type(value) == KnownType::Chain.id();
-    let is_ordered = |op: OpId| m.operands(op).chain(m.results(op)).any(is_chain);
+    // A completion that nobody waits for orders nothing.
+    let is_ordered = |op: OpId| {
+        m.operands(op).any(is_chain) || m.results(op).any(|value| is_chain(value) && !m.is_unused(value))
+    };
     let is_harmless = |op: OpId| {
         m.def(op).is_some_and(|def| {
             def.effects == Effects::Pure
