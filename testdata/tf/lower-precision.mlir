@@ -8,6 +8,8 @@
 // RUN: not ir-opt %s --pass-pipeline "builtin.module(tf-lower-precision{precision=int8 ranges='0:1,0:1'})" 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not ir-opt %s --pass-pipeline "builtin.module(tf-lower-precision{precision=int8 ranges='1:0'})" 2>&1 | FileCheck %s --check-prefix=RANGE
 // RUN: not ir-opt %s --pass-pipeline "builtin.module(tf-lower-precision{precision=int4})" 2>&1 | FileCheck %s --check-prefix=WORD
+// RUN: not ir-translate %s -O1 --precision bf16 -o %t.bef 2>&1 | FileCheck %s --check-prefix=LEVEL
+// LEVEL: '--precision' and '--observe-ranges' need -O2, which packs weights
 // RUN: bef-exec %s --functions main --precision bf16 --input f32[1x16]:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s --functions main --precision int8 --input f32[1x16]:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | FileCheck %s --check-prefix=EXEC
 

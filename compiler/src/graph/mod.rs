@@ -30,6 +30,7 @@ pub(crate) use constant_fold::fold as fold_op;
 pub(crate) use effects::{callees, functions};
 
 use crate::device::DeviceOptions;
+use crate::diag::Diagnostic;
 use crate::dialects::{tf, tf_executor};
 use crate::ir::Module;
 use crate::rewrite::signatures;
@@ -48,11 +49,17 @@ pub fn pipeline(level: u8) -> String {
 }
 
 /// A pipeline that lowers the precision of products, by the options of `tf-lower-precision`, before it packs
-/// weights; `None` if it packs none.
-pub fn with_precision(pipeline: &str, options: &str) -> Option<String> {
-    let (before, after) = pipeline.split_once(pack_weights::PASS.name)?;
+/// weights.
+///
+/// # Errors
+/// If it packs no weights.
+pub fn with_precision(pipeline: &str, options: &str) -> Result<String, Box<Diagnostic>> {
     let (lower, pack) = (lower_precision::PASS.name, pack_weights::PASS.name);
-    Some(format!("{before}{lower}{{{options}}},{pack}{after}"))
+    let Some((before, after)) = pipeline.split_once(pack) else {
+        let why = "a lower precision needs a graph of operators at -O2, which packs weights";
+        return Err(Box::new(Diagnostic::error("E0908", why)));
+    };
+    Ok(format!("{before}{lower}{{{options}}},{pack}{after}"))
 }
 
 /// The default pass pipeline of an optimization level, for these devices.

@@ -327,10 +327,9 @@ pub(crate) fn to_bef(module: Module, options: &CompileOptions) -> Result<Vec<u8>
         module = train::build(module, &training.options()?)?;
     }
     if let Some(mut pipeline) = default_pipeline(&module, options.level, &DeviceOptions::default()) {
-        if let Some(precision) = options.precision
-            && let Some(lower) = with_precision(&pipeline, &format!("precision={}", precision.name()))
-        {
-            pipeline = lower;
+        if let Some(precision) = options.precision {
+            let options = format!("precision={}", precision.name());
+            pipeline = with_precision(&pipeline, &options).map_err(|error| vec![*error])?;
         }
         let mut passes = PassManager::parse(&pipeline).map_err(|error| vec![*error])?;
         module = passes.run(module)?.0;

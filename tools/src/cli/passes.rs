@@ -119,10 +119,11 @@ impl Passes {
             {
                 pipeline = format!("{before})");
             }
-            if let Some(options) = &self.precision
-                && let Some(lower) = with_precision(&pipeline, options)
-            {
-                pipeline = lower;
+            if let Some(options) = &self.precision {
+                pipeline = match with_precision(&pipeline, options) {
+                    Ok(lower) => lower,
+                    Err(error) => return (None, vec![*error]),
+                };
             }
             if let Some(bytes) = level.max_bytes {
                 if !pipeline.contains(PLAN_MEMORY) {
