@@ -5,7 +5,8 @@
 //!     ──▶ ... to a fixpoint
 //! ```
 //!
-//! An op is inferred again only if a type that its shapes depend on has changed ([`Inference`]).
+//! An op is inferred again only if a type that its shapes depend on has changed ([`Inference`]), and not at all
+//! if its results have all their sizes.
 //!
 //! Types are only refined. The arguments of a private function get the shapes that all its calls agree on. An
 //! op with impossible shapes is not an error here, since it may never run.
@@ -25,7 +26,7 @@ use crate::build::dimensions::DIMENSION_OPERATORS;
 use crate::build::query::{infer, partial_shape};
 use crate::dialects::tf;
 use crate::dialects::tf_executor::GRAPH;
-use crate::ir::{AttrKind, Module, OpId, StrId, TypeKind, ValueId, names};
+use crate::ir::{AttrKind, DYNAMIC, Module, OpId, StrId, TypeKind, ValueId, names};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::signatures;
 
@@ -102,9 +103,12 @@ impl Inference {
         if self.inferred_at.get(&op).is_some_and(is_old) {
             return;
         }
+        let results: Vec<ValueId> = m.results(op).collect();
+        if !results.iter().any(|&value| may_be_refined(m, value)) {
+            return;
+        }
         let shapes = View::new(m, functions, left).results(op);
         self.inferred_at.insert(op, self.n_changes);
-        let results: Vec<ValueId> = m.results(op).collect();
         for (value, shape) in results.into_iter().zip(&shapes) {
             self.refine(r, value, shape);
         }
@@ -202,6 +206,14 @@ impl Inference {
                 }
             }
         }
+    }
+}
+
+/// True if the type of a value can become more exact: it is a tensor's, with an unknown size or rank.
+fn may_be_refined(m: &Module, value: ValueId) -> bool {
+    match m.cx.ty(m.value_type(value)) {
+        TypeKind::Tensor { shape, .. } => shape.as_ref().is_none_or(|dims| dims.contains(&DYNAMIC)),
+        _ => false,
     }
 }
 

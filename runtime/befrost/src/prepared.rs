@@ -41,7 +41,7 @@ const KEPT: usize = 16;
 pub struct PreparedFunction {
     function: Function,
     options: CallOptions,
-    idle: Mutex<Vec<ExecContext>>,
+    idle: Mutex<Vec<Arc<ExecContext>>>,
 }
 
 impl PreparedFunction {
@@ -73,9 +73,9 @@ impl PreparedFunction {
         &self.options
     }
 
-    fn context(&self, options: CallOptions, cancellation: Cancellation) -> ExecContext {
+    fn context(&self, options: CallOptions, cancellation: Cancellation) -> Arc<ExecContext> {
         let request = self.function.request(CallOptions { cancellation, ..options });
-        ExecContext::new(Arc::new(request))
+        Arc::new(ExecContext::new(Arc::new(request)))
     }
 }
 
@@ -88,7 +88,7 @@ impl fmt::Debug for PreparedFunction {
 /// A run of a prepared function, which may call it several times, one after the other.
 pub struct PreparedRun<'f> {
     of: &'f PreparedFunction,
-    context: ExecContext,
+    context: Arc<ExecContext>,
     /// True if the request has the function's options, so that a later run may use it.
     is_shared: bool,
 }

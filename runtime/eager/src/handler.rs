@@ -12,6 +12,7 @@ use std::sync::Arc;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::Site;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
+use befrost_tensor::HostTensor;
 use smallvec::SmallVec;
 
 use crate::attrs::OpAttrsRef;
@@ -58,6 +59,11 @@ pub trait Dispatch: Send + Sync {
     /// The only result of a short operator without an effect, if all operands are final. `None`: nothing
     /// happened, and [`Dispatch::dispatch`] must be called. No operand is overwritten.
     fn quick(&self, _args: &[&TensorHandle], _cx: &ExecContext) -> Option<TensorHandle> {
+        None
+    }
+
+    /// [`Dispatch::quick`] on dense tensors without handles.
+    fn quick_dense(&self, _args: &[&HostTensor], _cx: &ExecContext) -> Option<HostTensor> {
         None
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::{Error, KernelError, Value};
+use befrost_tensor::HostTensor;
 use smallvec::{SmallVec, smallvec};
 
 use crate::chain::ChainHandle;
@@ -37,6 +38,14 @@ impl Op {
     #[inline]
     pub fn call(&self, args: &[TensorHandle]) -> Result<Results, Error> {
         call(&*self.dispatch, args, &self.core.0)
+    }
+
+    /// The only result of a short operator without an effect on dense tensors, which need no handles. `None`:
+    /// nothing happened, and [`Op::call`] computes the result or refuses the operands.
+    #[inline]
+    pub fn call_dense(&self, args: &[&HostTensor]) -> Option<HostTensor> {
+        let core = &self.core.0;
+        if core.mode == Mode::Queued { None } else { self.dispatch.quick_dense(args, &core.cx) }
     }
 
     /// [`Op::call`] with operands that are given up: a tensor whose last handle this is may be overwritten.

@@ -127,8 +127,10 @@ def main():
     re, im = np.meshgrid(np.linspace(-2, 1, 256, dtype=np.float32), np.linspace(-1.5, 1.5, 256, dtype=np.float32))
     g = bf.function(mandelbrot)
     begun = time.perf_counter()
-    assert (np.asarray(g(re, im)) == mandelbrot(re, im)).mean() > 0.99
+    made = g(re, im)
     print(f"first call of mandelbrot: {(time.perf_counter() - begun) * 1e3:.2f} ms (goal 10)")
+    with np.errstate(over="ignore", invalid="ignore"):
+        assert (np.asarray(made) == mandelbrot(re, im)).mean() > 0.99
     row("mandelbrot 256x256, 40 iterations", "2300 us", lambda: g(re, im), 5, numpy=lambda: mandelbrot(re, im))
     big = np.ones(1 << 20, np.float32)
     neg = bf.function(lambda x: -x)

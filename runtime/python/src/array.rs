@@ -17,7 +17,7 @@ use std::ptr::{self, NonNull};
 
 use befrost::build::Type;
 use befrost::mem::{Exported, Lease, Malloc};
-use befrost::{DType, Datum, HostTensor, Shape};
+use befrost::{DType, HostTensor, Shape};
 use numpy::npyffi::{
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_CARRAY, NPY_ARRAY_CARRAY_RO, NpyTypes, PY_ARRAY_API,
     get_type_object, npy_intp,
@@ -170,7 +170,7 @@ impl<'a> ArrayView<'a> {
 #[derive(Default)]
 pub(crate) struct Loans<'py> {
     // In this order: leases end before their memory goes.
-    leases: SmallVec<[Lease<'py>; 4]>,
+    leases: SmallVec<[Lease<'py>; 8]>,
     held: Vec<Bound<'py, PyAny>>,
 }
 
@@ -315,11 +315,11 @@ fn new_array<'py>(
     unsafe { Bound::from_owned_ptr_or_err(py, raw) }
 }
 
-/// A new array with the contents of a tensor: a copy of a small one; otherwise over its memory, and writable
-/// if this is the only handle.
+/// A new array with the contents of a tensor: a copy of a small one, and of one that is lent; otherwise over
+/// its memory, and writable if this is the only handle.
 pub(crate) fn to_array<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<'py, PyAny>> {
     let n_bytes = tensor.num_elements() * tensor.dtype().size();
-    if n_bytes > SMALL {
+    if n_bytes > SMALL && !tensor.is_lent() {
         return shown(py, tensor);
     }
     let array = new_array(py, (tensor.dtype(), tensor.shape().dims()), None, 0)?;
@@ -347,10 +347,4 @@ pub(crate) fn shown<'py>(py: Python<'py>, tensor: HostTensor) -> PyResult<Bound<
     // memory.
     let done = unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, untyped.as_array_ptr(), base.into_ptr()) };
     if done < 0 { Err(PyErr::fetch(py)) } else { Ok(array) }
-}
-
-/// The array of a result of a run.
-pub(crate) fn of_result<'py>(py: Python<'py>, datum: Datum) -> PyResult<Bound<'py, PyAny>> {
-    let tensor = datum.into_tensor().map_err(|error| crate::failure::of(&error))?;
-    to_array(py, tensor)
 }

@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use befrost::mem::Malloc;
 use befrost::{
     CallOptions, Cancellation, Datum, Error, ErrorCode, Output, PreparedFunction, PreparedRun, Resources,
     Runtime, Value,
@@ -23,7 +22,7 @@ use befrost::{
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
-use crate::{failure, interrupt, libraries, tensor};
+use crate::{failure, interrupt, libraries};
 
 /// Nanoseconds of a run from which on the interpreter's lock is released.
 const SHORT: u64 = 5_000;
@@ -216,6 +215,16 @@ impl Setup {
     }
 }
 
+/// A run of a compiled function.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct RunKind {
+    /// Seconds after which it ends.
+    pub(crate) timeout: Option<f64>,
+    /// True if all runs take about as long as this one: the function has no loop, and its arguments have
+    /// always the same sizes.
+    pub(crate) is_fixed: bool,
+}
+
 /// A function, on a runtime of this process.
 struct Loaded {
     generation: u32,
@@ -278,18 +287,18 @@ impl Compiled {
         Ok(prepared)
     }
 
-    /// Runs the function. Results do not refer to lent memory.
+    /// Runs the function. The results are tensors, which may refer to lent memory.
     pub(crate) fn run(
         &self,
         py: Python<'_>,
         arguments: &mut Vec<Value>,
-        timeout: Option<f64>,
+        options: RunKind,
     ) -> PyResult<Vec<Value>> {
         if !TRACED.load(Ordering::Relaxed) {
-            return self.run_now(py, arguments, timeout);
+            return self.run_now(py, arguments, options);
         }
         let start = Instant::now();
-        let made = self.run_now(py, arguments, timeout);
+        let made = self.run_now(py, arguments, options);
         record(&self.setup.name, start);
         made
     }
@@ -298,7 +307,7 @@ impl Compiled {
         &self,
         py: Python<'_>,
         arguments: &mut Vec<Value>,
-        timeout: Option<f64>,
+        RunKind { timeout, is_fixed }: RunKind,
     ) -> PyResult<Vec<Value>> {
         let own;
         let prepared = match self.first.generation == interrupt::generation() {
@@ -313,12 +322,16 @@ impl Compiled {
             return self.run_long(py, prepared, arguments, deadline);
         }
         let run = prepared.begin();
-        let _watched = interrupt::watch(py, run.cancellation(), false)?;
         let mut results = Vec::with_capacity(prepared.function().results().len());
         let seen = self.nanoseconds.load(Ordering::Relaxed);
         // Relaxed: estimates.
         let n = u64::from(self.n_runs.fetch_add(1, Ordering::Relaxed));
         let is_short = seen != 0 && seen < SHORT;
+        // A signal waits for the end of a run that is always short.
+        let _watched = match is_short && is_fixed {
+            true => None,
+            false => Some(interrupt::watch(py, run.cancellation(), false)?),
+        };
         let made = if is_short && n % TIMED != 0 {
             run.call(arguments, &mut results)
         } else {
@@ -372,11 +385,8 @@ fn finish(
     made.map_err(|error| failure::of(&error))?;
     for result in &mut results {
         let datum = Datum::from(std::mem::take(result));
-        let tensor = datum.tensor().map_err(|error| failure::of(&error))?;
-        *result = match tensor.is_lent() {
-            true => tensor::value(tensor.kept(&Malloc::shared()).map_err(crate::array::no_memory)?),
-            false => datum.into_value(),
-        };
+        datum.tensor().map_err(|error| failure::of(&error))?;
+        *result = datum.into_value();
     }
     Ok(results)
 }

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use befrost::build::DefaultValue;
 use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle};
 use befrost::mem::Malloc;
-use befrost::{DType, Error, HostTensor, Shape, Value};
+use befrost::{DType, Datum, Error, HostTensor, Shape, Value};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt};
@@ -157,34 +157,42 @@ fn work(row: Row, operands: &[&HostTensor]) -> usize {
     }
 }
 
-/// The only result of an operator, if it succeeds.
-fn execute(py: Python<'_>, row: Row, values: SmallVec<[Value; 2]>, work: usize) -> PyResult<Option<Tensor>> {
+/// The only result of an operator, if it succeeds. `values` are its operands as values, for a longer
+/// operator.
+fn execute(
+    py: Python<'_>,
+    row: Row,
+    operands: &[&HostTensor],
+    values: impl FnOnce() -> SmallVec<[Value; 2]>,
+) -> PyResult<Option<Tensor>> {
     let op = op(row)?;
-    let args: SmallVec<[TensorHandle; 2]> = values.into_iter().map(TensorHandle::new).collect();
-    // Not given up: Python's objects hold them.
-    let made = if work > LONG { py.detach(|| op.call(&args)) } else { op.call(&args) };
-    match made.ok().map(|results| results.into_iter().next()) {
-        Some(Some(result)) => settled(result).map(Tensor::of_value).transpose(),
-        _ => Ok(None),
+    if let Some(made) = op.call_dense(operands) {
+        return Ok(Some(made.into()));
     }
+    let args: SmallVec<[TensorHandle; 2]> = values().into_iter().map(TensorHandle::new).collect();
+    // Not given up: Python's objects hold them.
+    let is_long = work(row, operands) > LONG;
+    let made = if is_long { py.detach(|| op.call(&args)) } else { op.call(&args) };
+    let result = made.ok().and_then(|results| results.into_iter().next());
+    Ok(result.and_then(settled).map(Tensor::from))
 }
 
-/// The value of a handle, unless it is an error.
-fn settled(handle: TensorHandle) -> Option<Value> {
+/// The tensor of a handle, unless it is an error.
+fn settled(handle: TensorHandle) -> Option<HostTensor> {
     if handle.error().is_some() {
         return None;
     }
     match handle.value().is_some() {
-        true => Some(handle.into_value()),
-        false => handle.wait().ok().map(tensor::value),
+        true => Datum::from(handle.into_value()).into_tensor().ok(),
+        false => handle.wait().ok(),
     }
 }
 
 /// A number of Python's as a tensor of this type: an integer that the type has exactly, or a float for a type
 /// of floats.
-fn number(value: &Bound<'_, PyAny>, dtype: DType) -> Option<Value> {
-    fn scalar<T: befrost::Element>(x: T) -> Option<Value> {
-        HostTensor::from_slice(Shape::scalar(), &[x], &Malloc::shared()).ok().map(tensor::value)
+fn number(value: &Bound<'_, PyAny>, dtype: DType) -> Option<HostTensor> {
+    fn scalar<T: befrost::Element>(x: T) -> Option<HostTensor> {
+        HostTensor::from_slice(Shape::scalar(), &[x], &Malloc::shared()).ok()
     }
     if value.is_exact_instance_of::<PyFloat>() {
         let x: f64 = value.extract().ok()?;
@@ -235,37 +243,42 @@ fn fast<'py>(
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Tensor>> {
     let (first, second) = (a.cast_exact::<Tensor>().ok(), b.cast_exact::<Tensor>().ok());
-    let (x, y, row, work) = match (first, second) {
-        (Some(x), Some(y)) => {
-            let (of_x, of_y) = (x.get().host()?, y.get().host()?);
-            let Some(row) = op.row(of_x.dtype()).filter(|_| of_x.dtype() == of_y.dtype()) else {
-                return Ok(None);
-            };
-            if op == Binary::MatMul && (of_x.shape().rank() != 2 || of_y.shape().rank() != 2) {
+    match (first, second) {
+        (Some(a), Some(b)) => {
+            let (x, y) = (a.get().host(), b.get().host());
+            let Some(row) = op.row(x.dtype()).filter(|_| x.dtype() == y.dtype()) else { return Ok(None) };
+            if op == Binary::MatMul && (x.shape().rank() != 2 || y.shape().rank() != 2) {
                 return Ok(None);
             }
-            (x.get().value().clone(), y.get().value().clone(), row, work(row, &[of_x, of_y]))
+            execute(py, row, &[x, y], || smallvec![a.get().value().clone(), b.get().value().clone()])
         }
-        (Some(x), None) | (None, Some(x)) => {
-            let host = x.get().host()?;
-            let Some(row) = op.row(host.dtype()).filter(|_| op != Binary::MatMul) else { return Ok(None) };
-            let other = if first.is_some() { b } else { a };
-            let Some(y) = number(other, host.dtype()) else { return Ok(None) };
-            let (x, work) = (x.get().value().clone(), work(row, &[host]));
-            if first.is_some() { (x, y, row, work) } else { (y, x, row, work) }
+        (Some(a), None) => {
+            let x = a.get().host();
+            let Some((row, y)) = with_number(op, x, b) else { return Ok(None) };
+            execute(py, row, &[x, &y], || smallvec![a.get().value().clone(), tensor::value(y.clone())])
         }
-        (None, None) => return Ok(None),
-    };
-    execute(py, row, smallvec![x, y], work)
+        (None, Some(b)) => {
+            let y = b.get().host();
+            let Some((row, x)) = with_number(op, y, a) else { return Ok(None) };
+            execute(py, row, &[&x, y], || smallvec![tensor::value(x.clone()), b.get().value().clone()])
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+/// The operator of a tensor and a number of Python's, and the number as a tensor.
+fn with_number(op: Binary, x: &HostTensor, other: &Bound<'_, PyAny>) -> Option<(Row, HostTensor)> {
+    let row = op.row(x.dtype()).filter(|_| op != Binary::MatMul)?;
+    Some((row, number(other, x.dtype())?))
 }
 
 /// `op x`, of a tensor.
 pub(crate) fn unary<'py>(op: Unary, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     if let Ok(tensor) = x.cast_exact::<Tensor>() {
-        let host = tensor.get().host()?;
+        let host = tensor.get().host();
         if let Some(row) = op.row(host.dtype())
-            && let Some(made) = execute(py, row, smallvec![tensor.get().value().clone()], work(row, &[host]))?
+            && let Some(made) = execute(py, row, &[host], || smallvec![tensor.get().value().clone()])?
         {
             return Ok(Bound::new(py, made)?.into_any());
         }

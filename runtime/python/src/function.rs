@@ -9,7 +9,7 @@
 //! numbers, whose types are compared quickly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use befrost::mem::Malloc;
 use befrost::{DType, HostTensor, I1, Shape, Value};
@@ -19,7 +19,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::array::{ArrayView, Loans, dtype_named, no_memory, of_scalar, scalar_dtype};
-use crate::call::Compiled;
+use crate::call::{Compiled, RunKind};
 use crate::failure::{self, Failure};
 use crate::graph::Executable;
 use crate::tensor::{self, Tensor};
@@ -49,7 +49,7 @@ impl ArgType {
                 && sizes.iter().zip(dims).all(|(size, want)| want.is_none_or(|want| want == *size))
         };
         if let Ok(given) = arg.cast_exact::<Tensor>() {
-            let host = given.get().host()?;
+            let host = given.get().host();
             let is_it = host.dtype() == dtype && fits(host.shape().dims());
             return Ok(is_it.then(|| given.get().value().clone()));
         }
@@ -89,6 +89,8 @@ where
 /// A version of the function.
 struct Known {
     args: Vec<ArgType>,
+    /// True if the sizes of all arguments are known.
+    is_fixed: bool,
     executable: Arc<Compiled>,
     /// Makes the result of a list of Tensors; without it the only one is the result.
     build: Option<Py<PyAny>>,
@@ -97,25 +99,21 @@ struct Known {
 /// The base of `befrost.Function`.
 #[pyclass(frozen, subclass, module = "befrost._native")]
 pub(crate) struct Dispatcher {
-    known: Mutex<Arc<Vec<Arc<Known>>>>,
+    /// The versions in the order in which they were compiled.
+    known: [OnceLock<Known>; KEPT],
     n_calls: AtomicU64,
 }
 
 impl Dispatcher {
-    fn known(&self) -> MutexGuard<'_, Arc<Vec<Arc<Known>>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A version for these arguments, and the arguments as values.
     fn find<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
         loans: &mut Loans<'py>,
-    ) -> PyResult<Option<(Arc<Known>, Vec<Value>)>> {
-        // Outside of the lock: a look at an argument may run Python code, which may wait for another thread.
-        let known = Arc::clone(&self.known());
+    ) -> PyResult<Option<(&Known, Vec<Value>)>> {
         let mut values = Vec::with_capacity(args.len());
-        'versions: for version in known.iter().rev().filter(|version| version.args.len() == args.len()) {
+        let known = self.known.iter().map_while(OnceLock::get);
+        'versions: for version in known.filter(|version| version.args.len() == args.len()) {
             values.clear();
             for (ty, arg) in version.args.iter().zip(args.iter_borrowed()) {
                 match ty.take(&arg, loans)? {
@@ -123,7 +121,7 @@ impl Dispatcher {
                     None => continue 'versions,
                 }
             }
-            return Ok(Some((version.clone(), values)));
+            return Ok(Some((version, values)));
         }
         Ok(None)
     }
@@ -134,7 +132,7 @@ impl Dispatcher {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs))]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Dispatcher {
-        Dispatcher { known: Mutex::default(), n_calls: AtomicU64::new(0) }
+        Dispatcher { known: [const { OnceLock::new() }; KEPT], n_calls: AtomicU64::new(0) }
     }
 
     /// Calls the function.
@@ -150,7 +148,8 @@ impl Dispatcher {
         if kwargs.is_none() {
             let mut loans = Loans::default();
             if let Some((version, mut values)) = this.find(args, &mut loans)? {
-                let made = version.executable.run(py, &mut values, None);
+                let options = RunKind { timeout: None, is_fixed: version.is_fixed };
+                let made = version.executable.run(py, &mut values, options);
                 let mut made = match made {
                     Ok(made) => made,
                     Err(error) => return Err(explained(slf, error)),
@@ -159,10 +158,10 @@ impl Dispatcher {
                     None => {
                         let only =
                             made.pop().ok_or_else(|| failure::refused("the function has no result"))?;
-                        Ok(Bound::new(py, Tensor::of_value(only)?)?.into_any())
+                        tensor::result(py, only, true)
                     }
                     Some(build) => {
-                        let parts = made.into_iter().map(Tensor::of_value).collect::<PyResult<Vec<_>>>()?;
+                        let parts = made.into_iter().map(Tensor::of_result).collect::<PyResult<Vec<_>>>()?;
                         build.bind(py).call1((PyList::new(py, parts)?.try_iter()?,))
                     }
                 };
@@ -194,11 +193,14 @@ impl Dispatcher {
                 }
             })
         };
+        let is_fixed = args.iter().all(|(_, dims)| dims.iter().all(Option::is_some));
         let args = args.into_iter().map(of).collect::<PyResult<_>>()?;
-        let mut known = self.known();
-        if known.len() < KEPT {
-            let version = Known { args, executable: executable.get().0.clone(), build };
-            Arc::make_mut(&mut known).push(Arc::new(version));
+        let mut version = Known { args, is_fixed, executable: executable.get().0.clone(), build };
+        for place in &self.known {
+            match place.set(version) {
+                Ok(()) => break,
+                Err(back) => version = back,
+            }
         }
         Ok(())
     }

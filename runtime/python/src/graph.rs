@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList};
 
 use crate::array::{Loans, type_name, type_named};
-use crate::call::{Compiled, Setup};
+use crate::call::{Compiled, RunKind, Setup};
 use crate::session::VariableStore;
 use crate::tensor::Tensor;
 use crate::{failure, tensor};
@@ -390,8 +390,8 @@ impl Executable {
         let mut loans = Loans::default();
         let values = arguments.iter().map(|value| operand(value, &mut loans));
         let mut values = values.collect::<PyResult<Vec<Value>>>()?;
-        let results = self.0.run(py, &mut values, timeout)?;
-        results.into_iter().map(Tensor::of_value).collect()
+        let results = self.0.run(py, &mut values, RunKind { timeout, ..RunKind::default() })?;
+        results.into_iter().map(Tensor::of_result).collect()
     }
 
     /// The BEF file.

@@ -9,13 +9,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::array::{Loans, of_result};
-use crate::call::{Compiled, Setup};
+use crate::array::Loans;
+use crate::call::{Compiled, RunKind, Setup};
 use crate::failure;
 use crate::graph::operand;
 use crate::outputs::Outputs;
 use crate::session::VariableStore;
-use crate::tensor::Tensor;
+use crate::tensor;
 
 /// A model of a file.
 #[pyclass(frozen, subclass, module = "befrost._native")]
@@ -181,15 +181,10 @@ impl Model {
         timeout: Option<f64>,
         tensors: bool,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let made = self.compiled.run(py, &mut values, timeout)?;
+        let made = self.compiled.run(py, &mut values, RunKind { timeout, ..RunKind::default() })?;
         drop(values);
         let outputs = self.model.outputs().iter().zip(made).filter(|(port, _)| !port.is_chain());
-        outputs
-            .map(|(_, value)| match tensors {
-                true => Ok(Bound::new(py, Tensor::of_value(value)?)?.into_any()),
-                false => of_result(py, value.into()),
-            })
-            .collect()
+        outputs.map(|(_, result)| tensor::result(py, result, tensors)).collect()
     }
 }
 

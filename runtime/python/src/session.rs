@@ -6,7 +6,7 @@ use std::sync::Arc;
 use befrost::{Cancellation, HostTensor, Resources, RunOptions, SessionStats, Shapes, Variables};
 use pyo3::prelude::*;
 
-use crate::array::{Loans, no_memory, to_array};
+use crate::array::Loans;
 use crate::call::{Setup, SysStdout, cancelled, deadline, nearest};
 use crate::tensor::{self, Tensor};
 use crate::{failure, interrupt};
@@ -161,12 +161,7 @@ impl Session {
         let made = made.map_err(|error| failure::of(&error))?;
         let results = made.into_values().into_iter().map(|datum| {
             let Some(datum) = datum else { return Ok(None) };
-            let tensor = datum.into_tensor().map_err(|error| failure::of(&error))?;
-            let tensor = if tensor.is_lent() { kept(&tensor)? } else { tensor };
-            Ok(Some(match tensors {
-                true => Bound::new(py, Tensor::from(tensor))?.into_any(),
-                false => to_array(py, tensor)?,
-            }))
+            tensor::result(py, datum.into_value(), tensors).map(Some)
         });
         results.collect()
     }
@@ -194,11 +189,7 @@ impl Session {
 
 fn lent<'py>(value: &Bound<'py, PyAny>, loans: &mut Loans<'py>) -> PyResult<HostTensor> {
     match value.cast::<Tensor>() {
-        Ok(tensor) => tensor.get().host().cloned(),
+        Ok(tensor) => Ok(tensor.get().host().clone()),
         Err(_) => loans.of(value),
     }
-}
-
-fn kept(tensor: &HostTensor) -> PyResult<HostTensor> {
-    tensor.kept(&befrost::mem::Malloc::shared()).map_err(no_memory)
 }

@@ -7,6 +7,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 
 use befrost::mem::{Exported, Malloc};
 use befrost::{DType, Datum, HostTensor, Value};
@@ -23,7 +24,9 @@ use crate::{array, dlpack, failure};
 /// An immutable array of numbers or booleans.
 #[pyclass(frozen, module = "befrost", weakref)]
 pub(crate) struct Tensor {
-    datum: Datum,
+    host: HostTensor,
+    /// The same as a value of the runtime, made when a program first takes it.
+    value: OnceLock<Value>,
     array: PyOnceLock<Py<PyAny>>,
 }
 
@@ -33,27 +36,40 @@ pub(crate) fn value(tensor: HostTensor) -> Value {
 }
 
 impl Tensor {
-    /// The tensor in a value.
-    pub(crate) fn of_value(value: Value) -> PyResult<Tensor> {
-        let datum = Datum::from(value);
-        datum.tensor().map_err(|error| failure::of(&error))?;
-        Ok(Tensor { datum, array: PyOnceLock::new() })
+    /// A result of a run. What is lent for the run is copied.
+    pub(crate) fn of_result(result: Value) -> PyResult<Tensor> {
+        let tensor = Datum::from(result).into_tensor().map_err(|error| failure::of(&error))?;
+        match tensor.is_lent() {
+            true => tensor.kept(&Malloc::shared()).map(Tensor::from).map_err(array::no_memory),
+            false => Ok(tensor.into()),
+        }
     }
 
     /// The value.
     pub(crate) fn value(&self) -> &Value {
-        self.datum.value()
+        self.value.get_or_init(|| value(self.host.clone()))
     }
 
     /// The tensor of the runtime.
-    pub(crate) fn host(&self) -> PyResult<&HostTensor> {
-        self.datum.tensor().map_err(|error| failure::of(&error))
+    pub(crate) fn host(&self) -> &HostTensor {
+        &self.host
+    }
+}
+
+/// A result of a run as a `Tensor`, or as an array.
+pub(crate) fn result(py: Python<'_>, result: Value, is_tensor: bool) -> PyResult<Bound<'_, PyAny>> {
+    match is_tensor {
+        true => Ok(Bound::new(py, Tensor::of_result(result)?)?.into_any()),
+        false => {
+            let tensor = Datum::from(result).into_tensor().map_err(|error| failure::of(&error))?;
+            array::to_array(py, tensor)
+        }
     }
 }
 
 impl From<HostTensor> for Tensor {
-    fn from(tensor: HostTensor) -> Tensor {
-        Tensor { datum: Datum::from(tensor), array: PyOnceLock::new() }
+    fn from(host: HostTensor) -> Tensor {
+        Tensor { host, value: OnceLock::new(), array: PyOnceLock::new() }
     }
 }
 
@@ -68,7 +84,7 @@ impl Tensor {
             return array::to_tensor(&array).map(Tensor::from);
         }
         match value.cast::<Tensor>() {
-            Ok(tensor) => tensor.get().host().cloned().map(Tensor::from),
+            Ok(tensor) => Ok(tensor.get().host().clone().into()),
             Err(_) => array::to_tensor(value).map(Tensor::from),
         }
     }
@@ -78,39 +94,39 @@ impl Tensor {
         let py = slf.py();
         let this = slf.get();
         let made =
-            this.array.get_or_try_init(py, || array::shown(py, this.host()?.clone()).map(Bound::unbind))?;
+            this.array.get_or_try_init(py, || array::shown(py, this.host().clone()).map(Bound::unbind))?;
         Ok(made.bind(py).clone())
     }
 
     /// The sizes of its dimensions.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.host()?.shape().dims())
+        PyTuple::new(py, self.host().shape().dims())
     }
 
     /// NumPy's name of its element type.
     #[getter]
-    fn dtype_name(&self) -> PyResult<&'static str> {
-        Ok(array::dtype_name(self.host()?.dtype()))
+    fn dtype_name(&self) -> &'static str {
+        array::dtype_name(self.host().dtype())
     }
 
     /// The number of its dimensions.
     #[getter]
-    fn ndim(&self) -> PyResult<usize> {
-        Ok(self.host()?.shape().rank())
+    fn ndim(&self) -> usize {
+        self.host().shape().rank()
     }
 
     /// The number of its elements.
     #[getter]
-    fn size(&self) -> PyResult<usize> {
-        Ok(self.host()?.num_elements())
+    fn size(&self) -> usize {
+        self.host().num_elements()
     }
 
     /// The number of its bytes.
     #[getter]
-    fn nbytes(&self) -> PyResult<usize> {
-        let host = self.host()?;
-        Ok(host.num_elements() * host.dtype().size())
+    fn nbytes(&self) -> usize {
+        let host = self.host();
+        host.num_elements() * host.dtype().size()
     }
 
     /// A DLPack capsule. Consumers that know only version 0, which has no word for read-only, get a copy.
@@ -134,7 +150,7 @@ impl Tensor {
             let message = "a tensor is read-only, which only DLPack 1.0 can say: give max_version=(1, 0)";
             return Err(PyBufferError::new_err(message));
         }
-        dlpack::export(py, self.host()?, versioned, copy == Some(true))
+        dlpack::export(py, self.host(), versioned, copy == Some(true))
     }
 
     /// `(1, 0)`: the host's memory.
@@ -143,7 +159,7 @@ impl Tensor {
     }
 
     fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        match slf.get().host()?.shape().dims() {
+        match slf.get().host().shape().dims() {
             [first, ..] => Ok(*first),
             [] => Err(pyo3::exceptions::PyTypeError::new_err("len() of unsized object")),
         }
@@ -309,7 +325,7 @@ impl Tensor {
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
             return Err(PyBufferError::new_err("a tensor cannot be written to"));
         }
-        let host = slf.get().host()?;
+        let host = slf.get().host();
         let format = format_of(host.dtype());
         let format = format.ok_or_else(|| {
             PyBufferError::new_err(format!("buffers have no element type {}", host.dtype()))
@@ -387,7 +403,7 @@ fn format_of(dtype: DType) -> Option<&'static CStr> {
 /// The tensor of a `Tensor`, or a new one of anything that NumPy makes an array of.
 pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<HostTensor> {
     match value.cast::<Tensor>() {
-        Ok(tensor) => tensor.get().host().cloned(),
+        Ok(tensor) => Ok(tensor.get().host().clone()),
         Err(_) => array::to_tensor(value),
     }
 }
@@ -406,7 +422,7 @@ pub(crate) fn from_dlpack(
         return Err(PyBufferError::new_err(format!("there is no device {device}; there is 'cpu'")));
     }
     if let Ok(tensor) = value.cast::<Tensor>() {
-        let mut host = tensor.get().host()?.clone();
+        let mut host = tensor.get().host().clone();
         if copy == Some(true) {
             host.make_unique(&Malloc::shared()).map_err(array::no_memory)?;
         }

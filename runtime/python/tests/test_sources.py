@@ -29,6 +29,8 @@ def refused(f, *args):
 def test_lambdas_in_a_line():
     f, g, h = (lambda x: x + 1), (lambda x: x + 2), (lambda x: (lambda y: y * 3)(x))
     assert [bf.function(k)(np.int64(1)).item() for k in (f, g, h)] == [2, 3, 3]
+    f, g, h = (lambda x: x + 1), (lambda x: x), (lambda x: (lambda y: y)(x + 2))  # bodies of one instruction
+    assert [bf.function(k)(np.int64(1)).item() for k in (f, g, h)] == [2, 1, 3]
 
 
 def test_decorated_and_methods():

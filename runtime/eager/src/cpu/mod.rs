@@ -20,6 +20,7 @@ use befrost_kernel_api::queue::Task;
 use befrost_kernel_api::value::State;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
 use befrost_kernels::{AnyTensor, Tensor};
+use befrost_tensor::HostTensor;
 use smallvec::SmallVec;
 
 use crate::handle::{Metadata, TensorHandle, dense, when_final};
@@ -84,6 +85,11 @@ pub(crate) trait CpuOp: Send + Sync {
         None
     }
 
+    /// See [`Dispatch::quick_dense`].
+    fn quick_dense(&self, _args: &[&HostTensor], _cx: &ExecContext) -> Option<HostTensor> {
+        None
+    }
+
     /// See [`Dispatch::may_overwrite`].
     fn may_overwrite(&self) -> bool {
         true
@@ -136,6 +142,13 @@ struct CpuDispatch {
     name: Box<str>,
     flags: Flags,
     op: Arc<dyn CpuOp>,
+}
+
+impl CpuDispatch {
+    /// False if a call has to go through [`Dispatch::dispatch`], whatever the operands are.
+    fn may_be_quick(&self, cx: &ExecContext) -> bool {
+        !self.flags.effect && !crate::trace::is_on() && !cx.request.cancellation.is_cancelled()
+    }
 }
 
 impl Dispatch for CpuDispatch {
@@ -221,10 +234,12 @@ impl Dispatch for CpuDispatch {
 
     #[inline]
     fn quick(&self, args: &[&TensorHandle], cx: &ExecContext) -> Option<TensorHandle> {
-        if self.flags.effect || crate::trace::is_on() || cx.request.cancellation.is_cancelled() {
-            return None;
-        }
-        self.op.quick(args, cx)
+        if self.may_be_quick(cx) { self.op.quick(args, cx) } else { None }
+    }
+
+    #[inline]
+    fn quick_dense(&self, args: &[&HostTensor], cx: &ExecContext) -> Option<HostTensor> {
+        if self.may_be_quick(cx) { self.op.quick_dense(args, cx) } else { None }
     }
 
     fn may_overwrite(&self) -> bool {

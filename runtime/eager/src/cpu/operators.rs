@@ -305,13 +305,17 @@ impl CpuOp for RowOp {
 
     #[inline]
     fn quick(&self, args: &[&TensorHandle], cx: &ExecContext) -> Option<TensorHandle> {
-        let small = self.small.as_ref()?;
         let result = match args {
-            [a, b] => small.call(&[a.dense()?, b.dense()?], cx.allocator()),
-            [x] => small.call(&[x.dense()?], cx.allocator()),
+            [a, b] => self.quick_dense(&[a.dense()?, b.dense()?], cx),
+            [x] => self.quick_dense(&[x.dense()?], cx),
             _ => None,
         };
         result.map(TensorHandle::from)
+    }
+
+    #[inline]
+    fn quick_dense(&self, args: &[&HostTensor], cx: &ExecContext) -> Option<HostTensor> {
+        self.small.as_ref()?.call(args, cx.allocator())
     }
 
     fn may_overwrite(&self) -> bool {

@@ -41,7 +41,8 @@ use befrost_kernel_api::kernel::{
 };
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::op::{self, OpRow, Operands, OwnedEval, Traits, Type};
+use befrost_tensor::tf::Small;
+use befrost_tensor::tf::op::{self, Attrs, OpRow, Operands, OwnedEval, Traits, Type};
 use befrost_tensor::{HostTensor, Shape, StringTensor};
 use smallvec::SmallVec;
 
@@ -98,6 +99,8 @@ fn pass(operands: Rest<'_, Value>) -> Results {
 /// An operator with decoded attributes and planned places for its results.
 struct PreparedOp {
     eval: OwnedEval,
+    /// Its version for small operands, if that gives equal results.
+    small: Option<Small>,
     /// Its implementation for variants, if it takes them.
     of_variants: Option<OfVariants>,
     /// For each result whether it is strings, if the operator takes strings.
@@ -110,20 +113,19 @@ type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError
 
 impl PreparedOp {
     fn new(row: &OpRow, site: &KernelUse<'_>) -> Result<PreparedOp, String> {
-        let eval = attributes(row, site, |attrs| {
-            row.prepare_owned(attrs.given()).map_err(|error| error.to_string())
-        })?;
         let is_string = |ty: &str| attrs::element_type(ty) == Some(Type::String);
-        PreparedOp::of(row, eval, || site.result_types().map(is_string).collect(), Memory::of(site)?)
+        let strings = || site.result_types().map(is_string).collect();
+        attributes(row, site, |attrs| PreparedOp::of(row, attrs.given(), strings, Memory::of(site)?))
     }
 
-    /// An operator of this function. `strings` says which results are strings.
+    /// An operator with these attributes. `strings` says which results are strings.
     fn of(
         row: &OpRow,
-        eval: Option<OwnedEval>,
+        attrs: &dyn Attrs,
         strings: impl FnOnce() -> Vec<bool>,
         memory: Memory,
     ) -> Result<PreparedOp, String> {
+        let eval = row.prepare_owned(attrs).map_err(|error| error.to_string())?;
         let eval = eval.ok_or("the operator is no function of tensors")?;
         let of_variants: Option<OfVariants> = match row.op {
             Some(op::Op::ZerosLike) => Some(optionals::zeros_like),
@@ -131,7 +133,22 @@ impl PreparedOp {
             _ => None,
         };
         let strings = interned::takes_strings(row.op).then(strings);
-        Ok(PreparedOp { eval, of_variants, strings, memory })
+        let small = row.small(attrs).filter(Small::is_exact);
+        Ok(PreparedOp { eval, small, of_variants, strings, memory })
+    }
+
+    /// The result for small operands.
+    fn small_result(&self, values: &[Value], allocator: &Arc<dyn Allocator>) -> Option<Value> {
+        fn tensor(value: &Value) -> Option<&HostTensor> {
+            value.downcast_ref::<Tensor>().map(|tensor| &tensor.0)
+        }
+        let small = self.small?;
+        let result = match values {
+            [x] => small.call(&[tensor(x)?], allocator),
+            [a, b] => small.call(&[tensor(a)?, tensor(b)?], allocator),
+            _ => None,
+        };
+        Some(Value::object(Tensor(result?)))
     }
 }
 
@@ -170,6 +187,10 @@ fn compute(
         return Ok(Results(SmallVec::from_iter([of_variants(&values, cx.allocator())?])));
     }
     let allocator = op.memory.allocator(&mut values, cx)?;
+    let allocator = allocator.as_ref().unwrap_or(cx.allocator());
+    if let Some(result) = op.small_result(&values, allocator) {
+        return Ok(Results(SmallVec::from_iter([result])));
+    }
     if let Some(is_string) = &op.strings
         && interned::has_strings(&values)
     {
@@ -180,8 +201,7 @@ fn compute(
         false => values.iter().map(|value| dense(value).cloned()).collect(),
     };
     let tensors = tensors?;
-    let results =
-        workers::compute(cx, allocator.as_ref().unwrap_or(cx.allocator()), |cx| (op.eval)(tensors, cx))?;
+    let results = workers::compute(cx, allocator, |cx| (op.eval)(tensors, cx))?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
 }
 

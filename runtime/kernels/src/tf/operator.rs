@@ -41,8 +41,8 @@ impl Operator {
                 .map(|action| Operator(Code::Action(action)))
                 .map_err(|error| error.to_string());
         }
-        let eval = row.prepare_owned(attrs.given()).map_err(|error| error.to_string())?;
-        PreparedOp::of(row, eval, || is_string, Memory::unplanned()).map(|op| Operator(Code::Function(op)))
+        PreparedOp::of(row, attrs.given(), || is_string, Memory::unplanned())
+            .map(|op| Operator(Code::Function(op)))
     }
 
     /// True if operators of this row can be made.

@@ -4,10 +4,10 @@
 //! row, attributes ──OpRow::small──▶ Small ──call──▶ result, or None: call the operator's function instead
 //! ```
 //!
-//! A call declines operands that are not simple: other element types, shapes that broadcast, and large
-//! tensors. It also declines all operands that the operator refuses, so the errors are those of the
-//! operator's function. Elementwise results equal those of the operator's function; products differ by
-//! rounding.
+//! A call declines operands that are not simple: other element types, shapes that broadcast unless one
+//! operand is a single element, and large tensors. It also declines all operands that the operator refuses,
+//! so the errors are those of the operator's function. Elementwise results equal those of the operator's
+//! function; products differ by rounding.
 
 use std::sync::Arc;
 
@@ -65,6 +65,11 @@ impl Small {
         matches!(self.kind, Kind::Unary(_) | Kind::Binary(..))
     }
 
+    /// True if results equal those of the operator's function.
+    pub fn is_exact(&self) -> bool {
+        !matches!(self.kind, Kind::MatMul(..))
+    }
+
     /// The result; `None` if the call declines the operands.
     #[inline]
     pub fn call(&self, operands: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
@@ -79,8 +84,8 @@ impl Small {
                 Isa::detect().map(function, &mut out.write::<f32>().ok()?);
                 Some(out)
             }
-            (Kind::Binary(op, arithmetic), [a, b]) if is_alike(a, b) => {
-                binary(op, arithmetic, a, b, allocator)
+            (Kind::Binary(op, arithmetic), [a, b]) if a.dtype() == b.dtype() => {
+                binary((op, arithmetic), a, b, larger(a, b)?, allocator)
             }
             (Kind::Compare(op), [a, b]) if is_alike(a, b) => match dtype {
                 DType::F32 => compare::<f32>(op, a, b, allocator),
@@ -106,41 +111,53 @@ fn is_alike(a: &HostTensor, b: &HostTensor) -> bool {
     a.dtype() == b.dtype() && a.shape() == b.shape() && is_small(a.shape())
 }
 
+/// The operand that has the shape of the result, if both are small and the other one has this shape too or is
+/// a single element.
+fn larger(a: &HostTensor, b: &HostTensor) -> Option<Over> {
+    let (of_a, of_b) = (a.shape(), b.shape());
+    let is_single =
+        |shape: &Shape, beside: &Shape| shape.rank() <= beside.rank() && shape.num_elements() == 1;
+    if of_a == of_b || is_single(of_b, of_a) {
+        return is_small(of_a).then_some(Over::Left);
+    }
+    (is_single(of_a, of_b) && is_small(of_b)).then_some(Over::Right)
+}
+
+/// The result of an arithmetic operator in the shape of the operand `over`.
 fn binary(
-    op: Binary,
-    arithmetic: Option<Arithmetic>,
+    (op, arithmetic): (Binary, Option<Arithmetic>),
     a: &HostTensor,
     b: &HostTensor,
+    over: Over,
     allocator: &Arc<dyn Allocator>,
 ) -> Option<HostTensor> {
+    let (shaped, other) = if over == Over::Left { (a, b) } else { (b, a) };
     match (a.dtype(), op) {
-        (DType::F32, _)
-            if a.num_elements() == 1
-                && let Some(f) = of_scalars(op) =>
-        {
-            let result = f(*a.read::<f32>().ok()?.first()?, *b.read::<f32>().ok()?.first()?);
-            HostTensor::from_bytes(DType::F32, a.shape().clone(), &result.to_le_bytes(), allocator).ok()
-        }
         (DType::F32, _) => {
-            let (arithmetic, out) = (arithmetic?, a.copied(allocator).ok()?);
-            Isa::detect().arithmetic(
-                arithmetic,
-                Over::Left,
-                &mut out.write::<f32>().ok()?,
-                &b.read::<f32>().ok()?,
-            );
+            if shaped.num_elements() == 1
+                && let Some(f) = of_scalars(op)
+            {
+                let result = f(*a.read::<f32>().ok()?.first()?, *b.read::<f32>().ok()?.first()?);
+                let bytes = result.to_le_bytes();
+                return HostTensor::from_bytes(DType::F32, shaped.shape().clone(), &bytes, allocator).ok();
+            }
+            let (arithmetic, out) = (arithmetic?, shaped.copied(allocator).ok()?);
+            let other = other.read::<f32>().ok()?;
+            Isa::detect().arithmetic(arithmetic, over, &mut out.write::<f32>().ok()?, &other);
             Some(out)
         }
-        (DType::F64, Binary::Add) => zip::<f64>(a, b, allocator, |a, b| a + b),
-        (DType::F64, Binary::Sub) => zip::<f64>(a, b, allocator, |a, b| a - b),
-        (DType::F64, Binary::Mul) => zip::<f64>(a, b, allocator, |a, b| a * b),
-        (DType::F64, Binary::RealDiv | Binary::Div) => zip::<f64>(a, b, allocator, |a, b| a / b),
-        (DType::I32, Binary::Add) => zip(a, b, allocator, i32::wrapping_add),
-        (DType::I32, Binary::Sub) => zip(a, b, allocator, i32::wrapping_sub),
-        (DType::I32, Binary::Mul) => zip(a, b, allocator, i32::wrapping_mul),
-        (DType::I64, Binary::Add) => zip(a, b, allocator, i64::wrapping_add),
-        (DType::I64, Binary::Sub) => zip(a, b, allocator, i64::wrapping_sub),
-        (DType::I64, Binary::Mul) => zip(a, b, allocator, i64::wrapping_mul),
+        (DType::F64, Binary::Add) => zip::<f64>(shaped, other, over, allocator, |a, b| a + b),
+        (DType::F64, Binary::Sub) => zip::<f64>(shaped, other, over, allocator, |a, b| a - b),
+        (DType::F64, Binary::Mul) => zip::<f64>(shaped, other, over, allocator, |a, b| a * b),
+        (DType::F64, Binary::RealDiv | Binary::Div) => {
+            zip::<f64>(shaped, other, over, allocator, |a, b| a / b)
+        }
+        (DType::I32, Binary::Add) => zip(shaped, other, over, allocator, i32::wrapping_add),
+        (DType::I32, Binary::Sub) => zip(shaped, other, over, allocator, i32::wrapping_sub),
+        (DType::I32, Binary::Mul) => zip(shaped, other, over, allocator, i32::wrapping_mul),
+        (DType::I64, Binary::Add) => zip(shaped, other, over, allocator, i64::wrapping_add),
+        (DType::I64, Binary::Sub) => zip(shaped, other, over, allocator, i64::wrapping_sub),
+        (DType::I64, Binary::Mul) => zip(shaped, other, over, allocator, i64::wrapping_mul),
         _ => None,
     }
 }
@@ -156,15 +173,24 @@ fn of_scalars(op: Binary) -> Option<fn(f32, f32) -> f32> {
     })
 }
 
+/// `f` of all pairs of elements, of which `other` has as many as `shaped`, or one. `shaped` is the left
+/// operand if `over` says so.
 fn zip<T: Element>(
-    a: &HostTensor,
-    b: &HostTensor,
+    shaped: &HostTensor,
+    other: &HostTensor,
+    over: Over,
     allocator: &Arc<dyn Allocator>,
     f: impl Fn(T, T) -> T,
 ) -> Option<HostTensor> {
-    let out = a.copied(allocator).ok()?;
-    let b = b.read::<T>().ok()?;
-    out.write::<T>().ok()?.iter_mut().zip(b.iter()).for_each(|(a, b)| *a = f(*a, *b));
+    let out = shaped.copied(allocator).ok()?;
+    let other = other.read::<T>().ok()?;
+    let mut elements = out.write::<T>().ok()?;
+    match (&*other, over) {
+        (&[b], Over::Left) => elements.iter_mut().for_each(|a| *a = f(*a, b)),
+        (&[a], Over::Right) => elements.iter_mut().for_each(|b| *b = f(a, *b)),
+        (other, _) => elements.iter_mut().zip(other).for_each(|(a, b)| *a = f(*a, *b)),
+    }
+    drop(elements);
     Some(out)
 }
 
@@ -268,15 +294,41 @@ mod tests {
     }
 
     #[test]
+    fn a_single_element_meets_all_others() {
+        let x = HostTensor::from_vec([2, 2], vec![1.5f32, -2.0, f32::NAN, 4.0]).unwrap();
+        let doubles = HostTensor::from_vec([2, 2], vec![1.5f64, -2.0, f64::NAN, 4.0]).unwrap();
+        let longs = HostTensor::from_vec([2, 2], vec![1i64, -2, i64::MIN, 4]).unwrap();
+        for sizes in [&[][..], &[1], &[1, 1]] {
+            let single = HostTensor::from_vec(sizes, vec![0.5f32]).unwrap();
+            let double = HostTensor::from_vec(sizes, vec![0.5f64]).unwrap();
+            let long = HostTensor::from_vec(sizes, vec![i64::MAX]).unwrap();
+            for name in ["AddV2", "Sub", "Mul"] {
+                for (a, b) in [(&x, &single), (&doubles, &double), (&longs, &long)] {
+                    check(name, &[a, b], true);
+                    check(name, &[b, a], true);
+                }
+            }
+            for name in ["RealDiv", "Minimum", "SquaredDifference"] {
+                check(name, &[&x, &single], true);
+                check(name, &[&single, &x], true);
+            }
+        }
+        let deep = HostTensor::from_vec([1, 1, 1], vec![0.5f32]).unwrap();
+        check("AddV2", &[&x, &deep], false);
+    }
+
+    #[test]
     fn other_operands_are_declined() {
         let x = HostTensor::from_vec([2, 2], vec![1.0f32; 4]).unwrap();
         let row = HostTensor::from_vec([2], vec![1.0f32; 2]).unwrap();
         let n = HostTensor::from_vec([2, 2], vec![1i32; 4]).unwrap();
         let empty = HostTensor::from_vec([0], Vec::<f32>::new()).unwrap();
+        let number = HostTensor::from_vec([], vec![1.0f32]).unwrap();
         let large = HostTensor::from_vec([MAX + 1], vec![1.0f32; MAX + 1]).unwrap();
         let allocator: Arc<dyn Allocator> = Malloc::shared();
         for (name, operands) in [
             ("AddV2", vec![&x, &row]),
+            ("AddV2", vec![&number, &empty]),
             ("AddV2", vec![&x, &n]),
             ("AddV2", vec![&x]),
             ("AddV2", vec![&empty, &empty]),

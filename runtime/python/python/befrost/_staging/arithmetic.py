@@ -75,6 +75,8 @@ def weak_kind(value: Any) -> str | None:
 
 def argument_dtype(value: Any) -> Any:
     """The dtype of an operand for `resolve_dtypes`: Python's types for its numbers."""
+    if isinstance(value, Array):
+        return value.dtype
     kind = weak_kind(value)
     if kind is None:
         return value.dtype
@@ -142,6 +144,30 @@ def stacked(emit: Emitter, parts: list[Array], axis: int = 0, weak: bool = False
     return emit.one("Pack", ids, axis=axis)
 
 
+_RESOLVED: dict[tuple[Any, ...], tuple[tuple[Any, ...], str]] = {}
+
+
+def resolved(ufunc: Any, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
+    """The dtypes of operands and result of a ufunc of `UFUNCS` or `SPECIAL` on operands of these types; and the operator
+    that computes it of operands that are cast to them, if it is as simple as that, as it mostly is for floats. Raises
+    TypeError if NumPy refuses the types."""
+    key = (ufunc, *types)
+    found = _RESOLVED.get(key)
+    if found is None:
+        found = _RESOLVED[key] = _resolve(ufunc, types)
+    return found
+
+
+def _resolve(ufunc: Any, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
+    if ufunc in (np.logical_and, np.logical_or, np.logical_xor, np.logical_not):
+        return (np.dtype(bool),) * (len(types) + 1), ""
+    dtypes = tuple(ufunc.resolve_dtypes((*types, *[None] * ufunc.nout)))
+    result = np.dtype(bool) if ufunc in _ORDER else dtypes[0]
+    is_simple = dtypes[0].kind == "f" and dtypes == (*[dtypes[0]] * len(types), result)
+    name = UFUNCS.get(ufunc, "").partition(":")[0] if ufunc not in SPECIAL else ""
+    return dtypes, name if is_simple and name != "Conj" else ""
+
+
 def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     """A ufunc on numbers and arrays."""
     if not any(map(is_staged, operands)):
@@ -152,15 +178,13 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     special = SPECIAL.get(ufunc)
     if name is None and special is None:
         raise Refused(f"there is no operator for 'numpy.{ufunc.__name__}'")
-    logical = ufunc in (np.logical_and, np.logical_or, np.logical_xor, np.logical_not)
-    if logical:
-        dtypes = [np.dtype(bool)] * (len(operands) + 1)
-    else:
-        try:
-            dtypes = list(ufunc.resolve_dtypes((*map(argument_dtype, operands), *[None] * ufunc.nout)))
-        except TypeError:
-            words = ", ".join(describe(v) for v in operands)
-            raise Refused(f"'numpy.{ufunc.__name__}' cannot be done on {words}") from None
+    try:
+        dtypes, simple = resolved(ufunc, tuple(map(argument_dtype, operands)))
+    except TypeError:
+        words = ", ".join(describe(v) for v in operands)
+        raise Refused(f"'numpy.{ufunc.__name__}' cannot be done on {words}") from None
+    if simple:
+        return emit.one(simple, [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     for value, dtype in zip(operands, dtypes):
         if kind_of_number(value) == "int" and dtype.kind in "iu":
             info: Any = np.iinfo(dtype)
@@ -206,7 +230,7 @@ _ORDER = {np.less: operator.lt, np.less_equal: operator.le, np.greater: operator
 _STRICT = {np.less: np.less, np.less_equal: np.less, np.greater: np.greater, np.greater_equal: np.greater}
 
 
-def _compare_signs(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: list[Any]) -> Any:
+def _compare_signs(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: tuple[Any, ...]) -> Any:
     """A comparison of int64 and uint64, which NumPy does exactly: what is negative is less than all others."""
     at = 0 if dtypes[0].kind == "i" else 1
     signed = emit.array(emit.id(operands[at], np.int64))
@@ -246,11 +270,11 @@ def size_of(emit: Emitter, array: Array, axis: int) -> Any:
     return Weak("int", emit.op("StridedSlice", [shape, *ends], {"shrink_axis_mask": 1})[0])
 
 
-def _unary(name: str) -> Callable[[Emitter, list[Any], list[Any]], Array]:
+def _unary(name: str) -> Callable[[Emitter, list[Any], tuple[Any, ...]], Array]:
     return lambda emit, operands, dtypes: emit.one(name, [emit.id(operands[0], dtypes[0])])
 
 
-def _composed(make: Callable[[Emitter, Array], Array]) -> Callable[[Emitter, list[Any], list[Any]], Array]:
+def _composed(make: Callable[[Emitter, Array], Array]) -> Callable[[Emitter, list[Any], tuple[Any, ...]], Array]:
     return lambda emit, operands, dtypes: make(emit, emit.array(emit.id(operands[0], dtypes[0])))
 
 
@@ -258,7 +282,7 @@ def _scaled(factor: float) -> Callable[[Emitter, Array], Array]:
     return lambda emit, x: run_ufunc(emit, np.multiply, [x, factor])
 
 
-SPECIAL: dict[Any, Callable[[Emitter, list[Any], list[Any]], Array]] = {
+SPECIAL: dict[Any, Callable[[Emitter, list[Any], tuple[Any, ...]], Array]] = {
     np.positive: lambda emit, operands, dtypes: as_array(emit, operands[0]),
     np.log2: _composed(lambda emit, x: run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.log, [x]), float(np.log(2))])),
     np.log10: _composed(lambda emit, x: run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.log, [x]), float(np.log(10))])),
@@ -284,7 +308,7 @@ def as_like(emit: Emitter, value: Any, x: Array) -> Array:
     return emit.array(emit.constant(value, x.dtype))
 
 
-def _trunc(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
+def _trunc(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     x = emit.array(emit.id(operands[0], dtypes[0]))
     if x.dtype.kind != "f":
         return x
@@ -292,7 +316,7 @@ def _trunc(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
     return run_ufunc(emit, np.multiply, [run_ufunc(emit, np.sign, [x]), down])  # type: ignore[no-any-return]
 
 
-def _floor_divide(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
+def _floor_divide(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     """`x // y`. Of floats it is the quotient that belongs to the exact remainder: 1.0 // 0.1 is 9.0, although 1.0 / 0.1
     is 10.0."""
     if dtypes[0].kind != "f":
@@ -315,7 +339,7 @@ def _all_known(value: Any, test: Callable[[Any], Any]) -> bool:
     return kind_of_number(value) is not None and bool(test(value))
 
 
-def _shift(emit: Emitter, name: str, operands: list[Any], dtypes: list[Any]) -> Array:
+def _shift(emit: Emitter, name: str, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     """`x << n`, `x >> n`. The operator takes the nearest count from 0 to the number's last bit; in NumPy all bits leave
     the number if the count is negative or too large."""
     dtype = dtypes[0]
@@ -333,7 +357,7 @@ def _shift(emit: Emitter, name: str, operands: list[Any], dtypes: list[Any]) -> 
     return select(emit, inside, emit.one(name, ids), 0)
 
 
-def _ignoring_nan(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: list[Any]) -> Array:
+def _ignoring_nan(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     x, y = (emit.array(emit.id(v, d)) for v, d in zip(operands, dtypes))
     both = run_ufunc(emit, ufunc, [x, y])
     if x.dtype.kind != "f":
@@ -342,7 +366,7 @@ def _ignoring_nan(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: list[A
     return select(emit, run_ufunc(emit, np.isnan, [x]), y, no_y)
 
 
-def _logaddexp(emit: Emitter, operands: list[Any], dtypes: list[Any]) -> Array:
+def _logaddexp(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     x, y = (emit.array(emit.id(v, d)) for v, d in zip(operands, dtypes))
     most = run_ufunc(emit, np.maximum, [x, y])
     apart = run_ufunc(emit, np.negative, [run_ufunc(emit, np.absolute, [run_ufunc(emit, np.subtract, [x, y])])])

@@ -32,13 +32,17 @@ class Emitter:
         self.graph = _native.Graph(name)
         self._place = place
         self._last: Any = None
+        self._locations: dict[Any, list[tuple[str, int, int]]] = {}
 
     def locate(self) -> None:
         """Says where the next ops come from."""
         key, sites = self._place()
         if key != self._last:
             self._last = key
-            self.graph.location([(s.file, max(s.line, 0), s.column + 1) for s in sites()])
+            known = self._locations.get(key)
+            if known is None:
+                known = self._locations[key] = [(s.file, max(s.line, 0), s.column + 1) for s in sites()]
+            self.graph.location(known)
 
     def op(self, name: str, operands: Iterable[int], attrs: dict[str, Any] | None = None,
            results: Seq[TensorType] | None = None) -> list[int]:
@@ -54,8 +58,7 @@ class Emitter:
         name, dims = self.graph.type_of(id)
         if dims is None:
             raise Refused("the rank of the result is not known")
-        shape = tuple(None if size < 0 else size for size in dims)
-        return Array(np.dtype(name), shape, id, roots=roots, owned=owned)
+        return Array(np.dtype(name), tuple([None if size < 0 else size for size in dims]), id, roots=roots, owned=owned)
 
     def one(self, name: str, operands: Iterable[int], **attrs: Any) -> Array:
         """An op with one result."""
@@ -74,14 +77,14 @@ class Emitter:
 
     def id(self, value: Any, dtype: Any = None) -> int:
         """The graph's value of a number or an array, cast to `dtype` if that is given."""
-        kind = kind_of_number(value)
-        if kind is not None:
-            return self.constant(value, KINDS[kind] if dtype is None else dtype)
         if isinstance(value, Array):
             if value.const is not None:
                 return self.constant(value.const if dtype is None else value.const.astype(dtype))
             assert value.id is not None
             return value.id if dtype is None or value.dtype == dtype else self.cast(value.id, value.dtype, dtype)
+        kind = kind_of_number(value)
+        if kind is not None:
+            return self.constant(value, KINDS[kind] if dtype is None else dtype)
         if isinstance(value, Weak):
             return value.id if dtype is None else self.cast(value.id, KINDS[value.kind], dtype)
         raise Refused(f"{describe(value)} is no number or array")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
 from .._variable import Variable, _store, attributes_of
 from . import indexing
 from .arithmetic import (
-    as_array, binary, compare, is_numeric, run_ufunc, size_of, stacked, truth, unary, weak_kind,
+    BINARY, as_array, binary, compare, is_numeric, run_ufunc, size_of, stacked, truth, unary, weak_kind,
 )
 from .emitter import type_of_leaf
 from .errors import Refused
@@ -36,25 +36,38 @@ class Expressions(Control):
 
     def eval(self, node: ast.expr) -> Any:
         """The value of an expression; of a variable, its value at this moment."""
-        value = self.eval_any(node)
+        before, self.node = self.node, node
+        value = (self.evaluators.get(type(node)) or self.evaluator(type(node)))(node)
+        self.node = before
         return self.variable_value(value) if type(value) is Variable else value
 
     def eval_any(self, node: ast.expr) -> Any:
         """The value of an expression, or the variable that it names."""
         before, self.node = self.node, node
-        method = getattr(self, "ev_" + type(node).__name__, None)
-        if method is None:
-            words = {"Await": "await", "Yield": "yield", "YieldFrom": "yield from"}
-            raise Refused(f"'{words.get(type(node).__name__, type(node).__name__)}' cannot be compiled")
-        value = method(node)
+        value = (self.evaluators.get(type(node)) or self.evaluator(type(node)))(node)
         self.node = before
         return value
+
+    def evaluator(self, kind: type) -> Callable[[Any], Any]:
+        """The method for a kind of node."""
+        method = getattr(self, "ev_" + kind.__name__, None)
+        if method is None:
+            words = {"Await": "await", "Yield": "yield", "YieldFrom": "yield from"}
+            raise Refused(f"'{words.get(kind.__name__, kind.__name__)}' cannot be compiled")
+        made: Callable[[Any], Any] = method
+        self.evaluators[kind] = made
+        return made
 
     def ev_Constant(self, node: ast.Constant) -> Any:
         return node.value
 
     def ev_Name(self, node: ast.Name) -> Any:
-        return self.lookup(node.id)
+        frame, name = self.frame, node.id
+        if name in frame.scope.assigned and name in frame.cells:
+            value = frame.cells[name][0]
+            if type(value) is Array:
+                return value
+        return self.lookup(name)
 
     def ev_NamedExpr(self, node: ast.NamedExpr) -> Any:
         value = self.eval(node.value)
@@ -105,15 +118,18 @@ class Expressions(Control):
         return self.operate(type(node.op), self.eval(node.left), self.eval(node.right))
 
     def operate(self, kind: type, a: Any, b: Any) -> Any:
+        if type(a) is Array and type(b) is Array:
+            return run_ufunc(self.emit, BINARY[kind][0], [a, b])
         if isinstance(a, str) and kind is ast.Mod:
             if is_staged(b):
                 raise Refused("'%' formats values that are only known when it runs: use an f-string")
         if isinstance(a, (str, Text)) and isinstance(b, (str, Text)) and is_staged((a, b)) and kind is ast.Add:
             return self.joined_text([a, b])
-        name = SPECIAL.get(kind, kind.__name__.lower())
-        for owner, method, other in ((a, f"__{name}__", b), (b, f"__r{name}__", a)):
-            if isinstance(owner, Struct) and isinstance(getattr(owner.cls, method, None), types.FunctionType):
-                return self.call(Method(owner, method), [other], {})
+        for owner, other, sign in ((a, b, "__"), (b, a, "__r")):
+            if isinstance(owner, Struct):
+                method = f"{sign}{SPECIAL.get(kind, kind.__name__.lower())}__"
+                if isinstance(getattr(owner.cls, method, None), types.FunctionType):
+                    return self.call(Method(owner, method), [other], {})
         return binary(self.emit, self.state, kind, a, b)
 
     def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:

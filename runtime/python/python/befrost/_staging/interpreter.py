@@ -50,6 +50,7 @@ class Frame(Owner):
         self.depth = 0
         self.n_calls = 0
         self.unassigned: dict[int, list[str]] = {}  # by depth of a loop: names without a value before it
+        self.places: dict[ast.AST, Site] = {}
         self.signature: Any = None
         self.closure: dict[str, Any] = {}
         self.is_hidden = file.startswith(TABLE_FOLDER)
@@ -92,7 +93,8 @@ class Control:
 
     def __init__(self, name: str, unroll: int):
         self.state = State()
-        self.emit = Emitter(name, lambda: ((id(self.node), id(self.frame)), self.sites))
+        self.emit = Emitter(name, lambda: ((self.node, self.frame), self.sites))
+        self.evaluators: dict[type, Callable[[Any], Any]] = {}
         self.unroll = unroll
         self.unrolled = 0
         self.prints = False
@@ -103,6 +105,12 @@ class Control:
     def site(self, node: ast.AST | None = None, frame: Frame | None = None) -> Site:
         """The place of a node; in a definition of the table that of the call."""
         node, frame = node or self.node, frame or self.frame
+        known = frame.places.get(node)
+        if known is None:
+            known = frame.places[node] = self.new_site(node, frame)
+        return known
+
+    def new_site(self, node: ast.AST, frame: Frame) -> Site:
         while frame.is_hidden and frame.caller is not None:
             node, frame = frame.call_node or node, frame.caller
         line = getattr(node, "lineno", 0)

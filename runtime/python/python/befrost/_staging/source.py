@@ -79,13 +79,15 @@ def function_node(function: types.FunctionType) -> FunctionNode:
 
 
 def _lambda_of(code: types.CodeType, found: list[ast.Lambda]) -> ast.Lambda | None:
-    """Among the lambdas of a line the innermost one whose body contains all positions of a code object."""
-    if len(found) > 1:
-        places = [p for p in code.co_positions() if p[0] is not None and p[2] is not None and p[3] != 0]
-        inside = [node for node in found if all(
-            _contains(node.body, line, column) for line, _, column, _ in places[1:] if line and column is not None)]
-        found = sorted(inside or found, key=lambda n: (n.end_lineno or 0, n.end_col_offset or 0, -n.col_offset))
-    return found[0] if found else None
+    """Among the lambdas of a line the innermost one whose body contains the most positions of a code object: all, but
+    those of instructions that belong to no expression."""
+    places = [(line, column) for line, _, column, _ in code.co_positions() if line and column is not None]
+
+    def order(node: ast.Lambda) -> tuple[int, int, int, int]:
+        inside = sum(_contains(node.body, line, column) for line, column in places)
+        return -inside, node.end_lineno or 0, node.end_col_offset or 0, -node.col_offset
+
+    return min(found, key=order, default=None)
 
 
 class Scope:

@@ -25,20 +25,17 @@ KINDS = {"bool": np.dtype(bool), "int": np.dtype(np.int64), "float": np.dtype(np
 ZEROS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 ORDER = ["bool", "int", "float", "complex"]
 
+NUMBERS: dict[type, str] = {bool: "bool", int: "int", float: "float", complex: "complex"}
+
 Shape = tuple["int | None", ...]
 
 
 def kind_of_number(value: object) -> str | None:
     """The kind of a Python number."""
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int):
-        return "int"
-    if isinstance(value, float):
-        return "float"
-    if isinstance(value, complex):
-        return "complex"
-    return None
+    try:
+        return _KIND_OF_CLASS[type(value)]
+    except KeyError:
+        return next((kind for cls, kind in NUMBERS.items() if isinstance(value, cls)), None)
 
 
 class Weak:
@@ -79,6 +76,10 @@ class Array:
 
     def __repr__(self) -> str:
         return f"{self.dtype}{shape_text(self.shape)}"
+
+
+# For the classes that are asked most often.
+_KIND_OF_CLASS: dict[type, str | None] = {**NUMBERS, Array: None, Weak: None}
 
 
 def known(value: Any, owned: bool = True) -> Array:
@@ -237,10 +238,10 @@ class Method:
 
 def is_staged(value: Any) -> bool:
     """True if anything in a value is only known when the function runs."""
-    if isinstance(value, Weak):
-        return True
     if isinstance(value, Array):
         return value.const is None
+    if isinstance(value, Weak):
+        return True
     if isinstance(value, (tuple, list)):
         return any(map(is_staged, value))
     if isinstance(value, dict):
