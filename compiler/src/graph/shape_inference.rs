@@ -5,8 +5,8 @@
 //!     ──▶ ... to a fixpoint
 //! ```
 //!
-//! An op is inferred again only if a type that its shapes depend on has changed ([`Inference`]), and not at all
-//! if its results have all their sizes.
+//! An op is inferred again only if a type that its shapes depend on has changed ([`Inference`]), and not at
+//! all if its results have all their sizes.
 //!
 //! Types are only refined. The arguments of a private function get the shapes that all its calls agree on. An
 //! op with impossible shapes is not an error here, since it may never run.

@@ -88,6 +88,22 @@ fn refusals_come_at_once_and_say_the_shapes() {
 }
 
 #[test]
+fn short_operators_take_dense_tensors_without_handles() {
+    let (core, _) = core_on("s");
+    let x = HostTensor::from_vec([2], vec![1.0f32, 2.0]).unwrap();
+    let y = HostTensor::from_vec([3], vec![1.0f32; 3]).unwrap();
+    let of = |core: &CoreRuntime, name: &str| core.op(name, OpAttrs::new()).unwrap();
+    let add = of(&core, "AddV2");
+    assert_eq!(add.call_dense(&[&x, &x]).unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
+    // All that needs more: a refusal, an operator of another kind, a task, a handler that sees each call.
+    assert!(add.call_dense(&[&x, &y]).is_none() && add.call_dense(&[&x]).is_none());
+    assert!(of(&core, "Shape").call_dense(&[&x]).is_none());
+    assert!(of(&core.with_mode(Mode::Queued), "AddV2").call_dense(&[&x, &x]).is_none());
+    core.register("logging", Arc::new(LoggingOpHandler::new(core.handler("cpu").unwrap(), false).unwrap()));
+    assert!(of(&core.with_handler("logging").unwrap(), "AddV2").call_dense(&[&x, &x]).is_none());
+}
+
+#[test]
 fn an_error_of_an_operand_is_one_of_the_results() {
     let core = core();
     let failed = TensorHandle::failed(Error::new(ErrorCode::Unavailable, "gone", Vec::new()));

@@ -137,15 +137,13 @@ impl PreparedOp {
         Ok(PreparedOp { eval, small, of_variants, strings, memory })
     }
 
-    /// The result for small operands.
+    /// The result for small operands, unless it is to overwrite one of them.
     fn small_result(&self, values: &[Value], allocator: &Arc<dyn Allocator>) -> Option<Value> {
-        fn tensor(value: &Value) -> Option<&HostTensor> {
-            value.downcast_ref::<Tensor>().map(|tensor| &tensor.0)
-        }
         let small = self.small?;
+        let may_overwrite = self.memory.may_overwrite;
         let result = match values {
-            [x] => small.call(&[tensor(x)?], allocator),
-            [a, b] => small.call(&[tensor(a)?, tensor(b)?], allocator),
+            [x] => small.call(&[kept(x, may_overwrite)?], allocator),
+            [a, b] => small.call(&[kept(a, may_overwrite)?, kept(b, may_overwrite)?], allocator),
             _ => None,
         };
         Some(Value::object(Tensor(result?)))
@@ -203,6 +201,14 @@ fn compute(
     let tensors = tensors?;
     let results = workers::compute(cx, allocator, |cx| (op.eval)(tensors, cx))?;
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
+}
+
+/// The dense tensor of a value, unless it may be overwritten, since this is the only reference.
+fn kept(value: &Value, may_overwrite: bool) -> Option<&HostTensor> {
+    let Value::Object(object) = value else { return None };
+    let tensor = &object.downcast_ref::<Tensor>()?.0;
+    let is_only = may_overwrite && object.is_unique() && tensor.is_unique();
+    (!is_only).then_some(tensor)
 }
 
 /// The dense tensor of a value: taken out of the only reference, else cloned.
