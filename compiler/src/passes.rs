@@ -34,6 +34,7 @@ pub fn passes() -> &'static [Pass] {
         device::collectives::PASS,
         graph::dataflow::FUNCTIONALIZE,
         graph::fuse_elementwise::PASS,
+        graph::fuse_quantization::PASS,
         grad::PASS,
         graph::layout::PASS,
         graph::licm::PASS,

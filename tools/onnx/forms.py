@@ -8,11 +8,13 @@ fixed seeds.
 import json
 import os
 import sys
+import tempfile
 
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 CASES = {}
 OPSET = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("com.microsoft", 1)]
@@ -294,6 +296,70 @@ for has_mask in (False, True):
         return several("EmbedLayerNormalization", feeds, constants, 2, order=["w", "s", "words", "places", "segments", "scale", "bias"] + ["m"] * has_mask)
 
 
+def convolutional():
+    """A convolution, a block of a depthwise and a pointwise one that is added to its input, pools, and classes."""
+    conv = lambda x, i, y, size, **attrs: helper.make_node("Conv", [x, f"w{i}", f"b{i}"], [y], pads=[size // 2] * 4, **attrs)
+    nodes = [
+        conv("x", 0, "a", 3, strides=[2, 2]), helper.make_node("Relu", ["a"], ["b"]),
+        conv("b", 1, "c", 3, group=16), helper.make_node("Relu", ["c"], ["d"]),
+        conv("d", 2, "e", 1),
+        helper.make_node("Add", ["e", "b"], ["f"]), helper.make_node("Relu", ["f"], ["g"]),
+        helper.make_node("MaxPool", ["g"], ["h"], kernel_shape=[2, 2], strides=[2, 2]),
+        conv("h", 3, "i", 3), helper.make_node("Relu", ["i"], ["j"]),
+        helper.make_node("GlobalAveragePool", ["j"], ["k"]), helper.make_node("Flatten", ["k"], ["l"]),
+        helper.make_node("Gemm", ["l", "w4", "b4"], ["y0"], transB=1),
+    ]
+    shapes = [(16, 3, 3, 3), (16, 1, 3, 3), (16, 16, 1, 1), (24, 16, 3, 3), (10, 24)]
+    constants = {f"w{i}": random(*shape, seed=i) * np.float32(np.prod(shape[1:]) ** -0.5) for i, shape in enumerate(shapes)}
+    constants.update({f"b{i}": random(shape[0], seed=i) * np.float32(0.1) for i, shape in enumerate(shapes)})
+    return nodes, {"x": (random(2, 3, 16, 16), ["n", 3, 16, 16])}, constants, ["y0"]
+
+
+def perceptron():
+    nodes = [
+        helper.make_node("MatMul", ["x", "w0"], ["a"]), helper.make_node("Add", ["a", "b0"], ["b"]), helper.make_node("Relu", ["b"], ["c"]),
+        helper.make_node("Gemm", ["c", "w1", "b1"], ["d"], transB=1), helper.make_node("Sigmoid", ["d"], ["e"]),
+        helper.make_node("MatMul", ["e", "w2"], ["f"]), helper.make_node("Reshape", ["f", "shape"], ["g"]), helper.make_node("Concat", ["g", "g"], ["y0"], axis=2),
+    ]
+    constants = {"w0": random(20, 32) * np.float32(0.2), "b0": random(32), "w1": random(24, 32) * np.float32(0.2), "b1": random(24), "w2": random(24, 8)}
+    return nodes, {"x": (random(4, 20), ["n", 20])}, {**constants, "shape": np.array([0, 2, 4])}, ["y0"]
+
+
+# What onnxruntime's quantizer writes: layers between DequantizeLinear and QuantizeLinear.
+QUANTIZED = {}
+for name, make in (("convolutional", convolutional), ("perceptron", perceptron)):
+    for per_channel in (False, True):
+        for element in ("u8", "i8"):
+            form = f"form_quantized_{name}_{element}{'_channels' if per_channel else ''}"
+            CASES[form] = make
+            QUANTIZED[form] = {
+                "per_channel": per_channel,
+                "activation_type": QuantType.QUInt8 if element == "u8" else QuantType.QInt8,
+                # Unsigned weights have zero points of 128.
+                "weight_type": QuantType.QUInt8 if (element, per_channel) == ("u8", False) else QuantType.QInt8,
+                "extra_options": {"WeightSymmetric": True},
+            }
+
+
+class Calibration(CalibrationDataReader):
+    def __init__(self, feeds):
+        self.feeds = iter([feeds])
+
+    def get_next(self):
+        return next(self.feeds, None)
+
+
+def quantized(made, feeds, options):
+    """The model with quantized layers, and the scale of its result."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.onnx")
+        quantize_static(made, path, Calibration(feeds), quant_format=QuantFormat.QDQ, **options)
+        made = onnx.load(path)
+    last = next(node for node in made.graph.node if node.output[0] == made.graph.output[0].name)
+    scale = next(x for x in made.graph.initializer if x.name == last.input[1])
+    return made, float(numpy_helper.to_array(scale))
+
+
 def model(nodes, feeds, constants, outputs, types):
     graph = helper.make_graph(
         nodes, "form",
@@ -315,6 +381,11 @@ def main():
         types = TYPES.get(nodes[0].op_type, {"y0": TensorProto.UINT8} if "yz" in constants else {})
         made = model(nodes, feeds, constants, outputs, types)
         of = model(reference[0][0], feeds, reference[0][1], outputs, types) if reference else made
+        description = {"inputs": {}, "outputs": {}}
+        if name in QUANTIZED:
+            # A number that is almost halfway between two bytes may be rounded to either.
+            made, description["atol"] = quantized(made, {name: x for name, (x, _) in feeds.items()}, QUANTIZED[name])
+            of = made
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         session = onnxruntime.InferenceSession(of.SerializeToString(), options)
@@ -323,7 +394,6 @@ def main():
         os.makedirs(to, exist_ok=True)
         with open(os.path.join(to, "model.onnx"), "wb") as file:
             file.write(made.SerializeToString())
-        description = {"inputs": {}, "outputs": {}}
         for kind, values in (("in", [(n, x) for n, (x, _) in feeds.items()]), ("out", zip(outputs, results))):
             for i, (tensor, value) in enumerate(values):
                 file = f"run0_{kind}_{i}.npy"

@@ -2,8 +2,8 @@
 //! model exported again, at `-O0` on one thread and at `-O2` on two.
 //!
 //! A case is a folder of `testdata/onnx`: `model.onnx`, and `case.json` with the `.npy` file of each input
-//! and output. Most are node tests of the `onnx` package, written by `tools/onnx/node_tests.py --keep`. More
-//! cases are read from the folder that `BEFROST_ONNX` names.
+//! and output, and perhaps `atol`, an absolute tolerance. Most are node tests of the `onnx` package, written
+//! by `tools/onnx/node_tests.py --keep`. More cases are read from the folder that `BEFROST_ONNX` names.
 #![forbid(unsafe_code)]
 
 mod cases;
@@ -38,6 +38,9 @@ fn check(case: &Path) -> Result<(), Failed> {
 fn run(case: &Path, description: &Json, model: &Path, options: &[&str]) -> Result<(), Failed> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
     command.arg(model).args(options).args(["--rtol", "1e-3"]);
+    if let Some(atol) = description["atol"].as_f64() {
+        command.args(["--atol", &atol.to_string()]);
+    }
     for (key, option) in [("inputs", "--input"), ("outputs", "--expect")] {
         for (name, file) in description[key].as_object().into_iter().flatten() {
             let file = case.join(file.as_str().unwrap_or_default());

@@ -9,6 +9,9 @@
 //! whose result is large and larger than the operands, which would make files grow. The work is limited for
 //! each op and for the module, by the cost in the operators' table, so that a short text cannot keep the
 //! compiler busy. A remark names each op that is left because of it.
+//!
+//! Constants that are dequantized stay integers for all other passes, and with `keep-dequantized` for this
+//! one: `tf-fuse-quantization` makes products of integers of them.
 
 use std::sync::Arc;
 
@@ -24,14 +27,18 @@ use crate::diag::{Diagnostic, Severity};
 use crate::dialects::{Folded, at_op, tf};
 use crate::fold;
 use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
-use crate::pass::{Change, Pass, PassCx, Rewriter};
+use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::rewrite::{GreedyConfig, greedy};
 
 pub(crate) const PASS: Pass = Pass {
     name: "tf-constant-fold",
     title: "TFConstantFold",
     summary: "computes what depends on constants only, and simplifies what depends on some",
-    options: &[],
+    options: &[PassOption {
+        name: "keep-dequantized",
+        summary: "Whether tensors of integers that are dequantized stay integers.",
+        kind: OptionKind::Flag(false),
+    }],
     statistics: &[("num-rewrites", "Number of folds and rewrites")],
     run,
 };
@@ -49,7 +56,7 @@ const MAX_WORK_IN_ALL: u64 = 1 << 32;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let config = GreedyConfig {
-        fold,
+        fold: if cx.flag("keep-dequantized") { fold } else { fold_all },
         materialize,
         patterns: |def| patterns::of(Family::Constant, def),
         ..GreedyConfig::default()
@@ -91,8 +98,16 @@ fn left_unfolded(m: &Module, op: OpId) -> Diagnostic {
         .with_severity(Severity::Remark)
 }
 
-/// Folds a `tf` op by evaluation; ops of other dialects by their own folders.
+/// Folds a `tf` op by evaluation; ops of other dialects by their own folders. Dequantized tensors stay.
 pub(crate) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
+    let is_tensor = |op: &OpId| query::dims(m, m.result(*op, 0)).is_none_or(|dims| !dims.is_empty());
+    if tf::operator(m, op) == Some(Op::_DequantizeLinear) && is_tensor(&op) {
+        return None;
+    }
+    fold_all(m, op)
+}
+
+fn fold_all(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let Some(row) = tf::row(m, op) else { return fold::fold(m, op) };
     if !has_no_edges(m, op) {
         return None;
@@ -118,9 +133,7 @@ pub(crate) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     let tensors: Vec<HostTensor> =
         constants.iter().map(|&attr| tf::dense_tensor(&m.cx, attr, &plain)).collect::<Option<_>>()?;
     let limited: Arc<dyn Allocator> = Arc::new(Limited::new(plain, MAX_USED));
-    let eval = row.prepare(&tf::attrs_of(m, op, row.signature())).ok()??;
-    let operands: Vec<&HostTensor> = tensors.iter().collect();
-    let results = eval(&operands, &limited).ok()?;
+    let results = evaluate(m, op, row, &tensors, &limited)?;
     let mut folded = Vec::with_capacity(results.len());
     for tensor in &results {
         let attr = tf::tensor_attr(&mut m.cx, tensor)?;
@@ -131,6 +144,18 @@ pub(crate) fn fold(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
         folded.push(Folded::Attr(attr));
     }
     (folded.len() == m.n_results(op)).then_some(folded)
+}
+
+/// The results of an op for these operands.
+pub(super) fn evaluate(
+    m: &Module,
+    op: OpId,
+    row: &OpRow,
+    operands: &[HostTensor],
+    allocator: &Arc<dyn Allocator>,
+) -> Option<Vec<HostTensor>> {
+    let eval = row.prepare(&tf::attrs_of(m, op, row.signature())).ok()??;
+    Some(eval(&operands.iter().collect::<Vec<_>>(), allocator).ok()?.into_vec())
 }
 
 /// Folds ops that depend only on the types of their operands.

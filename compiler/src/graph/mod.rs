@@ -14,6 +14,7 @@ pub(crate) mod cut;
 pub(crate) mod dataflow;
 pub(crate) mod effects;
 pub(crate) mod fuse_elementwise;
+pub(crate) mod fuse_quantization;
 pub(crate) mod layout;
 pub(crate) mod licm;
 pub(crate) mod lower;
@@ -70,6 +71,7 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
     let (early, late) = if last.is_empty() { (native, "") } else { ("", native) };
     // Two rounds of inlining: the constant operands of an inlined call can select a branch in the callee,
     // which becomes a call itself.
+    let fold = "tf-constant-fold{keep-dequantized}";
     match level {
         0 => format!(
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-expand-collectives,{place}{last}\
@@ -83,12 +85,12 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
         ),
         _ => format!(
             "builtin.module(tf-functionalize-control-flow,tf-outline-regions,tf-gradients,tf-expand-collectives,tf-shape-inference,\
-             {place}{cross}tf-prune-control-edges,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},\
-             tf-shape-inference,tf-constant-fold,inline{{dialect=tf max-new-ops=131072}},cse,\
+             {place}{cross}tf-prune-control-edges,{fold},inline{{dialect=tf max-new-ops=131072}},\
+             tf-shape-inference,{fold},inline{{dialect=tf max-new-ops=131072}},cse,\
              {early}tf-constant-arguments,tf-arithmetic,\
-             tf-shape-inference,tf-constant-fold,cse,tf-arithmetic,tf-shape-inference,tf-constant-fold,\
-             tf-loop-invariant-code-motion,tf-layout,tf-constant-fold,tf-remap,\
-             tf-shape-inference,tf-constant-fold,tf-remap,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\
+             tf-shape-inference,{fold},cse,tf-arithmetic,tf-shape-inference,{fold},\
+             tf-loop-invariant-code-motion,tf-layout,{fold},tf-remap,\
+             tf-shape-inference,{fold},tf-remap,tf-fuse-quantization,tf-constant-fold,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\
              symbol-dce,{last}{late}tf-to-kernels,\
              inline{{dialect=tfrt max-new-ops=131072 partial-errors}},tf-scalars-to-arith,\
              tf-simplify-control-flow,cse,symbol-dce,tf-plan-memory)"

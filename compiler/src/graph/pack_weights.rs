@@ -27,8 +27,8 @@ use rustc_hash::FxHashMap;
 
 use super::lower_precision::{INPUT_RANGE, PRECISION};
 use super::signatures;
-use crate::build::Builder;
 use crate::build::query::{bytes_of, data_format, dims, dtype, flag, n_elements, shape};
+use crate::build::{Builder, PendingOp};
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Blob, KnownType, Module, OpId, ValueId};
@@ -85,24 +85,25 @@ impl Pieces for PackedPieces {
     }
 }
 
-struct Packed {
-    may_transform: bool,
-    /// The weights that are packed already.
-    known: FxHashMap<(AttrId, Packing), AttrId>,
+/// The packed form of a product.
+pub(super) struct PackedForm {
+    pub(super) product: ProductOps,
+    pub(super) packing: Packing,
+    /// The shape of the weights.
+    shape: Vec<i64>,
+    /// The number of contracted axes, if the weights may have several.
+    contracted: Option<i64>,
 }
 
-impl Packed {
-    fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-        let m = r.ir();
-        if let Some(Op::_Lstm | Op::_Gru | Op::_Rnn) = operator(m, op) {
-            return self.recurrent(r, op);
-        }
-        let Fusion::Product(product, ProductForm::Plain | ProductForm::Fused | ProductForm::General) =
-            tf::row(m, op)?.fusion()
-        else {
-            return None;
-        };
-        let (kept, attr_of_shape): (&[&str], &str) = match product {
+impl PackedForm {
+    /// The packed product `op` of other operands.
+    pub(super) fn op<'b, 'm, 'v>(
+        &self,
+        b: &'b mut Builder<'_, 'm>,
+        op: OpId,
+        operands: &'v [ValueId],
+    ) -> PendingOp<'b, 'm, 'v> {
+        let (kept, attr_of_shape): (&[&str], &str) = match self.product {
             ProductOps::MATMUL => (&["fused_ops", "leakyrelu_alpha"], "shape"),
             _ => (
                 &[
@@ -117,11 +118,66 @@ impl Packed {
                 "filter_shape",
             ),
         };
+        let new = b.op(self.product.packed, operands).attrs_of(op, |name| kept.contains(&name));
+        let new = new.ints(attr_of_shape, &self.shape);
+        match self.contracted {
+            Some(n) => new.int("contracted", n),
+            None => new,
+        }
+    }
+}
+
+/// The packed weights of a module.
+#[derive(Default)]
+pub(super) struct Packed {
+    may_transform: bool,
+    /// The weights that are packed already.
+    known: FxHashMap<(AttrId, Packing), AttrId>,
+}
+
+impl Packed {
+    fn pack(&mut self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+        let m = r.ir();
+        if let Some(Op::_Lstm | Op::_Gru | Op::_Rnn) = operator(m, op) {
+            return self.recurrent(r, op);
+        }
+        let form = self.form(m, op)?;
+        let weights = constant_of(m, m.operand(op, 1))?;
+        let packing =
+            precision(m, op).and_then(|to| form.packing.with_precision(to).ok()).unwrap_or(form.packing);
+        let input_range = m.attr_named(op, INPUT_RANGE).filter(|_| form.product != ProductOps::DEPTHWISE);
+        let packed = self.weights(r, weights, packing)?;
+        let m = r.ir();
+        let w = m.operand(op, 1);
+        let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
+        let mut operands: Vec<ValueId> = m.operands(op).collect();
+        let n_args = (tf::n_data_operands(m, op) - 2) as i64;
+        let before = r.checkpoint();
+        let mut b = Builder::before(r, op);
+        operands[1] = b.constant(packed);
+        let new =
+            form.op(&mut b, op, &operands).maybe_attr("input_range", input_range).int("num_args", n_args);
+        let Ok(new) = new.results(&types).build() else {
+            r.rollback(before);
+            return None;
+        };
+        let results: Vec<ValueId> = r.ir().results(new).collect();
+        r.replace_op(op, &results);
+        erase_unused(r, w);
+        Some(())
+    }
+
+    /// The packed form of a product of f32.
+    pub(super) fn form(&self, m: &Module, op: OpId) -> Option<PackedForm> {
+        let Fusion::Product(product, ProductForm::Plain | ProductForm::Fused | ProductForm::General) =
+            tf::row(m, op)?.fusion()
+        else {
+            return None;
+        };
         if tf::n_data_operands(m, op) < 2 {
             return None;
         }
         let (x, w) = (m.operand(op, 0), m.operand(op, 1));
-        let weights = constant_of(m, w)?;
         if dtype(m, x) != Some(DType::F32) || dtype(m, w) != Some(DType::F32) {
             return None;
         }
@@ -136,38 +192,16 @@ impl Packed {
             }
             _ => matrix(m, op)?,
         };
-        let packing = precision(m, op).and_then(|to| packing.with_precision(to).ok()).unwrap_or(packing);
-        let input_range = m.attr_named(op, INPUT_RANGE).filter(|_| product != ProductOps::DEPTHWISE);
-        let packed = self.weights(r, weights, packing)?;
-        let m = r.ir();
-        let n_args = (tf::n_data_operands(m, op) - 2) as i64;
-        let types: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
-        let mut operands: Vec<ValueId> = m.operands(op).collect();
-        let before = r.checkpoint();
-        let mut b = Builder::before(r, op);
-        operands[1] = b.constant(packed);
-        let mut new = b
-            .op(product.packed, &operands)
-            .attrs_of(op, |name| kept.contains(&name))
-            .ints(attr_of_shape, &shape)
-            .maybe_attr("input_range", input_range)
-            .int("num_args", n_args)
-            .results(&types);
-        if let Some(n) = contracted {
-            new = new.int("contracted", n);
-        }
-        let Ok(new) = new.build() else {
-            r.rollback(before);
-            return None;
-        };
-        let results: Vec<ValueId> = r.ir().results(new).collect();
-        r.replace_op(op, &results);
-        erase_unused(r, w);
-        Some(())
+        Some(PackedForm { product, packing, shape, contracted })
     }
 
     /// The packed form of a constant.
-    fn weights(&mut self, r: &mut Rewriter<'_>, weights: AttrId, packing: Packing) -> Option<AttrId> {
+    pub(super) fn weights(
+        &mut self,
+        r: &mut Rewriter<'_>,
+        weights: AttrId,
+        packing: Packing,
+    ) -> Option<AttrId> {
         if let Some(&known) = self.known.get(&(weights, packing)) {
             return Some(known);
         }

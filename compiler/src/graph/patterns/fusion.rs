@@ -95,7 +95,7 @@ const BIAS: &str = "BiasAdd";
 const ADDEND: &str = "Add";
 
 /// The strings of an array attribute.
-fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
+pub(in crate::graph) fn words(m: &Module, op: OpId, name: &str) -> Vec<String> {
     let Some(AttrKind::Array(items)) = m.attr_named(op, name).map(|attr| m.cx.attr(attr)) else {
         return Vec::new();
     };

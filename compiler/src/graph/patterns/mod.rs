@@ -27,6 +27,8 @@ mod passing;
 mod rule;
 mod weights;
 
+pub(super) use fusion::words;
+
 use crate::dialects::OpDef;
 use crate::rewrite::Pattern;
 

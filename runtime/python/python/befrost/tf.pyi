@@ -3208,6 +3208,12 @@ class _Op_DeformConv(_t.Protocol):
 _DeformConv: _Op_DeformConv
 
 @_t.type_check_only
+class _Op_DequantizeLinear(_t.Protocol):
+    """The numbers that integers stand for, by a scale and a zero point or one for each index of an axis."""
+    def __call__(self, x: _t.Any, scale: _t.Any, zero_point: _t.Any, /, *, axis: int = ...) -> _n.Tensor: ...
+_DequantizeLinear: _Op_DequantizeLinear
+
+@_t.type_check_only
 class _Op_FusedAttention(_t.Protocol):
     """The attention of queries to keys and values, head by head."""
     def __call__(self, *operands: _t.Any, heads_inside: bool = ..., scale: float = ...) -> _n.Tensor: ...
@@ -3306,13 +3312,13 @@ _NumpyString: _Op_NumpyString
 @_t.type_check_only
 class _Op_PackedConv2D(_t.Protocol):
     """`Conv2D` with packed filters, and the operators that follow it."""
-    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., leakyrelu_alpha: float = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., input_zero_point: int = ..., leakyrelu_alpha: float = ..., output_scale: float = ..., output_zero_point: int = ..., padding: str, residual_scale: float = ..., residual_zero_point: int = ..., strides: _t.Sequence[int], sum_scale: float = ..., sum_zero_point: int = ...) -> _n.Tensor: ...
 _PackedConv2D: _Op_PackedConv2D
 
 @_t.type_check_only
 class _Op_PackedDepthwiseConv2dNative(_t.Protocol):
     """`DepthwiseConv2dNative` with packed filters, and the operators that follow it."""
-    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., leakyrelu_alpha: float = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., input_zero_point: int = ..., leakyrelu_alpha: float = ..., output_scale: float = ..., output_zero_point: int = ..., padding: str, residual_scale: float = ..., residual_zero_point: int = ..., strides: _t.Sequence[int], sum_scale: float = ..., sum_zero_point: int = ...) -> _n.Tensor: ...
 _PackedDepthwiseConv2dNative: _Op_PackedDepthwiseConv2dNative
 
 @_t.type_check_only
@@ -3330,7 +3336,7 @@ _PackedLstm: _Op_PackedLstm
 @_t.type_check_only
 class _Op_PackedMatMul(_t.Protocol):
     """A product with packed weights, and the operators that follow it."""
-    def __call__(self, *operands: _t.Any, contracted: int = ..., fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., leakyrelu_alpha: float = ..., shape: _t.Sequence[int]) -> _n.Tensor: ...
+    def __call__(self, *operands: _t.Any, contracted: int = ..., fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., input_zero_point: int = ..., leakyrelu_alpha: float = ..., output_scale: float = ..., output_zero_point: int = ..., residual_scale: float = ..., residual_zero_point: int = ..., shape: _t.Sequence[int], sum_scale: float = ..., sum_zero_point: int = ...) -> _n.Tensor: ...
 _PackedMatMul: _Op_PackedMatMul
 
 @_t.type_check_only
@@ -3344,6 +3350,12 @@ class _Op_Pool(_t.Protocol):
     """The maximum, the mean or the norm of windows over images with any number of spatial axes."""
     def __call__(self, x: _t.Any, /, *, ceil_mode: bool = ..., count_include_pad: bool = ..., dilations: _t.Sequence[int] = ..., kernel_shape: _t.Sequence[int], mode: str = ..., p: int = ..., pads: _t.Sequence[int] = ..., strides: _t.Sequence[int] = ...) -> _n.Tensor: ...
 _Pool: _Op_Pool
+
+@_t.type_check_only
+class _Op_QuantizeLinear(_t.Protocol):
+    """Numbers as the nearest bytes of a scale and a zero point, or of one for each index of an axis."""
+    def __call__(self, x: _t.Any, scale: _t.Any, zero_point: _t.Any, /, *, axis: int = ...) -> _n.Tensor: ...
+_QuantizeLinear: _Op_QuantizeLinear
 
 @_t.type_check_only
 class _Op_QuantizedConv(_t.Protocol):

@@ -69,9 +69,6 @@ impl Conv2d {
             return Ok(());
         }
         let line = cols * channels;
-        // The steps may overflow where there is only one window or only one tap; then they are never used.
-        let pixel = width.stride.saturating_mul(channels);
-        let whole = width.whole();
         let parts = parts(out.len() / line, self.work_of_taps(), parallel);
         let one_line = |at: usize, out: &mut [f32]| {
             let (batch, y) = (at / rows, at % rows);
@@ -81,29 +78,7 @@ impl Conv2d {
                 let line = &image[line * width.input * channels..][..width.input * channels];
                 lines.push((i * width.filter, line));
             }
-            // The windows between two checks for interruption have about `STEPS` elements in all, and are at
-            // least four.
-            let window = width.filter.min(width.input).saturating_mul(lines.len()).saturating_mul(channels);
-            let most = (STEPS / window.max(1)).next_multiple_of(4).max(4);
-            let is_long = most < cols;
-            let mut x = 0;
-            while x < cols && !(is_long && is_interrupted()) {
-                let count = if whole.contains(&x) { (whole.end - x).min(most) } else { 1 };
-                let inside = width.inside(x);
-                let place = x * width.stride + inside.start * width.dilation;
-                let start = if inside.is_empty() { 0 } else { (place - width.pad.0) * channels };
-                let windows = WindowRun {
-                    lines: &lines,
-                    start,
-                    first_tap: inside.start,
-                    taps: inside.len(),
-                    tap_step: width.dilation.saturating_mul(channels),
-                    window_step: pixel,
-                    channels,
-                };
-                isa.fold(fold, &windows, &mut out[x * channels..][..count * channels]);
-                x += count;
-            }
+            self.fold_line(isa, fold, &lines, out);
             if !epilogue.is_plain() {
                 let out = &mut OutRows::Strided(out, channels);
                 isa.finish(&epilogue.part(0, at * line), (cols, channels), out, channels);
@@ -113,5 +88,37 @@ impl Conv2d {
             lines.zip(out.chunks_mut(line)).for_each(|(at, out)| one_line(at, out));
         });
         Ok(())
+    }
+
+    /// Reduces the windows of a line of the result. Each of the lines of the image that they cover comes with
+    /// the number of its tap 0.
+    pub(super) fn fold_line(&self, isa: Isa, fold: Fold<'_>, lines: &[(usize, &[f32])], out: &mut [f32]) {
+        let Conv2d { channels, width, out: (_, cols), .. } = *self;
+        // The steps may overflow where there is only one window or only one tap; then they are never used.
+        let pixel = width.stride.saturating_mul(channels);
+        let whole = width.whole();
+        // The windows between two checks for interruption have about `STEPS` elements in all, and are at
+        // least four.
+        let window = width.filter.min(width.input).saturating_mul(lines.len()).saturating_mul(channels);
+        let most = (STEPS / window.max(1)).next_multiple_of(4).max(4);
+        let is_long = most < cols;
+        let mut x = 0;
+        while x < cols && !(is_long && is_interrupted()) {
+            let count = if whole.contains(&x) { (whole.end - x).min(most) } else { 1 };
+            let inside = width.inside(x);
+            let place = x * width.stride + inside.start * width.dilation;
+            let start = if inside.is_empty() { 0 } else { (place - width.pad.0) * channels };
+            let windows = WindowRun {
+                lines,
+                start,
+                first_tap: inside.start,
+                taps: inside.len(),
+                tap_step: width.dilation.saturating_mul(channels),
+                window_step: pixel,
+                channels,
+            };
+            isa.fold(fold, &windows, &mut out[x * channels..][..count * channels]);
+            x += count;
+        }
     }
 }

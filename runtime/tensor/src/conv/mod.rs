@@ -13,9 +13,11 @@
 //!
 //! [`Conv2d::new`] checks all sizes: no later computation can overflow. 3x3 filters may use `winograd`.
 //! `channels` has depthwise convolutions and poolings; `gradient`, `filter_gradient` and `channels_gradient`
-//! have the gradients, `narrow` has lower precision. Not here: NCHW, other groups.
+//! have the gradients, `narrow` has lower precision, `channels_bytes` has depthwise convolutions of bytes.
+//! Not here: NCHW, other groups.
 
 mod channels;
+mod channels_bytes;
 mod channels_gradient;
 mod filter_gradient;
 mod gradient;
@@ -26,6 +28,7 @@ mod planes;
 mod tests;
 mod winograd;
 
+pub(crate) use channels_bytes::WriteLine;
 pub(crate) use filter_gradient::FilterGradient;
 pub(crate) use winograd::pack_transformed;
 pub use winograd::{Patch, Winograd};

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The padding has the byte that stands for 0. A 1x1 filter of stride 1 without padding needs no converted
-//! image: its rows are pixels.
+//! image: its rows are pixels. Images of bytes are not converted at all.
 
 use std::ops::Range;
 
@@ -14,9 +14,11 @@ use super::Conv2d;
 use crate::TensorError;
 use crate::error::invalid;
 use crate::matmul::{Epilogue, expect_len};
-use crate::narrow::{FloatRows, NarrowMatrix, NarrowRows, Precision, RowQuanta, multiply, quanta_of};
+use crate::narrow::{
+    Finish, FloatRows, NarrowMatrix, NarrowRows, PlainRows, Precision, RowQuanta, flip, multiply, quanta_of,
+};
 use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, parts};
-use crate::simd::{Isa, Quantum};
+use crate::simd::{Affine, Isa, Quantum};
 
 impl Conv2d {
     /// The number of bytes that [`Conv2d::run_narrow`] needs for a converted image.
@@ -78,8 +80,35 @@ impl Conv2d {
                 }
             }
         });
-        let rows = WindowBytes { conv: self, bytes: space, size, groups: &groups };
+        let rows = WindowBytes { conv: self, bytes: space, size, groups: &groups, of: None };
         multiply(isa, self.rows, &rows, filters, epilogue, out, parallel)
+    }
+
+    /// The convolution of an image of bytes with filters of bytes, all NHWC. The scale of the image is that
+    /// of `end`.
+    pub(crate) fn run_bytes<T: Send>(
+        &self,
+        (image, of): (&[u8], Affine),
+        filters: &NarrowMatrix<'_>,
+        end: &dyn Finish<T>,
+        out: &mut [T],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        let isa = Isa::detect();
+        expect_len(self.elements(), 1, image.len())?;
+        if filters.size().0 != self.k {
+            return Err(TensorError::Count { want: self.k, got: filters.size().0 });
+        }
+        if self.has_pixels() {
+            let rows = PlainRows { bytes: image, k: self.k, of };
+            return multiply(isa, self.rows, &rows, filters, end, out, parallel);
+        }
+        if self.channels == 0 {
+            return invalid("Conv2D", "an image without channels".to_owned());
+        }
+        let groups = RowQuanta::All(Quantum { scale: 1.0, zero: of.unsigned_zero() });
+        let rows = WindowBytes { conv: self, bytes: image, size: 1, groups: &groups, of: Some(of) };
+        multiply(isa, self.rows, &rows, filters, end, out, parallel)
     }
 }
 
@@ -90,6 +119,8 @@ struct WindowBytes<'a> {
     /// The size of a number in bytes.
     size: usize,
     groups: &'a RowQuanta,
+    /// The quantization of an image that was not converted.
+    of: Option<Affine>,
 }
 
 impl NarrowRows for WindowBytes<'_> {
@@ -101,7 +132,11 @@ impl NarrowRows for WindowBytes<'_> {
         let whole = if width.dilation == 1 { width.whole() } else { 0..0 };
         for ((row, to), quantum) in rows.zip(to.chunks_exact_mut(each)).zip(quanta) {
             *quantum = self.groups.of(row).unwrap_or(*quantum);
-            let outside = if self.size == 1 { quantum.zero } else { 0 };
+            let outside = match self.of {
+                Some(of) => of.zero as u8,
+                None if self.size == 1 => quantum.zero,
+                None => 0,
+            };
             let (y, x) = (row / cols, row % cols);
             let image = y / lines * height.input;
             let (windows, rest) = to.split_at_mut(height.filter * run);
@@ -122,6 +157,9 @@ impl NarrowRows for WindowBytes<'_> {
                         None => to.fill(outside),
                     }
                 }
+            }
+            if let Some(of) = self.of {
+                flip(windows, of);
             }
         }
     }

@@ -159,15 +159,18 @@ impl<'a, 'b, T: StoredFloat> PanelColumns<'a, 'b, T> {
         numbers
     }
 
-    /// The scale of each column: the number that byte 1 stands for.
+    /// The scale of each column: the number that byte 1 stands for. It is 1 if all numbers are bytes, which
+    /// are exact then.
     fn scales(&self) -> [f32; LANES] {
-        let mut largest = [0.0f32; LANES];
+        let (mut largest, mut are_bytes) = ([0.0f32; LANES], [true; LANES]);
         for row in 0..self.b.rows() {
-            for (largest, x) in largest.iter_mut().zip(self.row(row)) {
+            for ((largest, are_bytes), x) in largest.iter_mut().zip(&mut are_bytes).zip(self.row(row)) {
                 *largest = largest.max(x.abs());
+                *are_bytes &= f32::from(x as i8) == x;
             }
         }
-        largest.map(|x| if x / 127.0 < f32::MIN_POSITIVE { 1.0 } else { x / 127.0 })
+        let scales = largest.map(|x| if x / 127.0 < f32::MIN_POSITIVE { 1.0 } else { x / 127.0 });
+        std::array::from_fn(|l| if are_bytes[l] { 1.0 } else { scales[l] })
     }
 
     fn fill(&self, precision: Precision, from: usize, units: &mut [PanelGroup]) {

@@ -1,4 +1,4 @@
-//! Products of f32 matrices computed in a lower precision, with a constant right matrix packed ahead of time.
+//! Products of matrices computed in a lower precision, with a constant right matrix packed ahead of time.
 //!
 //! ```text
 //! out (m by n) = f(a (m by k) * b (k by n) * scale + bias + residual)
@@ -11,6 +11,8 @@
 //! * [`Precision::Int8`]: `b` is signed bytes with a scale for each column. `a` is unsigned bytes with a
 //!   scale and a zero point: one pair for all rows if their range is known ahead of time, else one per row of
 //!   a matrix or per image. Sums are exact, in i32.
+//! * Rows may be bytes already, with a zero point, and a result may be bytes ([`Requantize`]): then nothing
+//!   is converted but the sums of a tile, in registers.
 //! * Rows are converted in blocks that stay in the L2 cache together with a block of panels. A panel is read
 //!   from memory once per block of rows.
 //! * The order of an element's sum depends on k and the instruction set only.
@@ -30,15 +32,17 @@ use std::sync::OnceLock;
 pub use crate::simd::Precision;
 pub use matrix::NarrowMatrix;
 pub(crate) use matrix::fill;
-pub(crate) use rows::{FloatRows, NarrowRows, RowQuanta, quanta_of};
+pub(crate) use rows::{FloatRows, NarrowRows, PlainRows, RowQuanta, flip, quanta_of};
 
 use crate::TensorError;
+use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::matmul::{Epilogue, expect_len, finish};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, parts};
 use crate::scratch::grow;
 use crate::simd::{
-    BYTE_ROWS, ByteRows, GROUP, Isa, LANES, OutRows, PanelGroup, Panels, Quantum, RowGroup, Sums,
+    BYTE_ROWS, ByteRows, Function, GROUP, Isa, LANES, OutRows, PanelGroup, PanelScales, Panels, Quantum,
+    Requantize, RowGroup, Sums,
 };
 
 /// The size in bytes of a block of rows, and of a block of panels: shares of the L2 cache.
@@ -50,24 +54,88 @@ const FASTER: usize = 4;
 /// The bytes of a packed matrix that are read per nanosecond for a single row.
 const READS_PER_NS: usize = 32;
 
+/// The sums of a tile, and their place in the product.
+pub(crate) struct TileSums<'a> {
+    isa: Isa,
+    sums: &'a Sums,
+    /// The row and the column of the first sum.
+    at: (usize, usize),
+    /// The number of columns of the tile, and of the product.
+    width: (usize, usize),
+    precision: Precision,
+    /// The quantum of each row.
+    quanta: &'a [Quantum],
+    /// The scales and sums of the columns of each half.
+    scales: [PanelScales<'a>; 2],
+}
+
+/// The last step of a product, which makes elements of sums.
+pub(crate) trait Finish<T>: Sync {
+    /// Fails unless there are numbers for `n` columns, and for `len` elements where each has one.
+    fn expect(&self, n: usize, len: usize) -> Result<(), TensorError>;
+
+    /// Writes the elements of a tile; `out` has a row stride.
+    fn finish(&self, tile: &TileSums<'_>, out: (&mut [T], usize));
+}
+
+impl Finish<f32> for Epilogue<'_> {
+    fn expect(&self, n: usize, len: usize) -> Result<(), TensorError> {
+        self.check(n, len)
+    }
+
+    fn finish(&self, tile: &TileSums<'_>, (out, stride): (&mut [f32], usize)) {
+        let &TileSums { isa, sums, at, width: (width, n), precision, quanta, scales } = tile;
+        match precision {
+            Precision::Bf16 => isa.halves_to_floats(sums, (quanta.len(), width), (out, stride)),
+            Precision::Int8 => isa.bytes_to_floats(sums, quanta, scales, (out, stride), width),
+        }
+        let out = &mut OutRows::Strided(out, stride);
+        finish(isa, self, at, (quanta.len(), width), (out, n));
+    }
+}
+
+impl Finish<u8> for Requantize<'_> {
+    fn expect(&self, n: usize, len: usize) -> Result<(), TensorError> {
+        expect_len(1, n, self.scale.len())?;
+        if let Some(bias) = self.bias {
+            expect_len(1, n, bias.len())?;
+        }
+        if let Some(residual) = self.residual {
+            expect_len(1, len, residual.bytes.len())?;
+        }
+        match self.function {
+            Function::Identity | Function::Relu | Function::Relu6 => Ok(()),
+            function => invalid("product of bytes", format!("{function:?} ahead of the rounding to bytes")),
+        }
+    }
+
+    /// The rows are bytes, so all have one quantum, of scale 1.
+    fn finish(&self, tile: &TileSums<'_>, out: (&mut [u8], usize)) {
+        let &TileSums { isa, sums, at: (row, col), width: (width, n), quanta, scales, .. } = tile;
+        let Some(Quantum { zero, .. }) = quanta.first() else { return };
+        let end = self.part(col, row * n + col);
+        isa.requantize(&end, (sums, *zero), scales, (quanta.len(), width), out);
+    }
+}
+
 /// `out = f(a * b * scale + bias + residual)`, `out` row-major with `m` rows.
-pub(crate) fn multiply(
+pub(crate) fn multiply<T: Send>(
     isa: Isa,
     m: usize,
     a: &dyn NarrowRows,
     b: &NarrowMatrix<'_>,
-    epilogue: &Epilogue<'_>,
-    out: &mut [f32],
+    end: &dyn Finish<T>,
+    out: &mut [T],
     parallel: &dyn Parallel,
 ) -> Result<(), TensorError> {
     let (k, n) = b.size();
     expect_len(m, n, out.len())?;
-    epilogue.check(n, out.len())?;
+    end.expect(n, out.len())?;
     if out.is_empty() {
         return Ok(());
     }
     let failed = OnceLock::new();
-    let job = Job { isa, a, b, epilogue, n, failed: &failed };
+    let job = Job { isa, a, b, end, n, failed: &failed };
     let panels = n.div_ceil(LANES);
     if m == 1 {
         let work = nanoseconds(b.n_bytes(), READS_PER_NS);
@@ -85,19 +153,19 @@ pub(crate) fn multiply(
     failed.into_inner().map_or(Ok(()), Err)
 }
 
-struct Job<'a> {
+struct Job<'a, T> {
     isa: Isa,
     a: &'a dyn NarrowRows,
     b: &'a NarrowMatrix<'a>,
-    epilogue: &'a Epilogue<'a>,
+    end: &'a dyn Finish<T>,
     n: usize,
     /// The first error of any thread: no memory.
     failed: &'a OnceLock<TensorError>,
 }
 
-impl Job<'_> {
+impl<T> Job<'_, T> {
     /// Computes some panels of some rows: all panels unless there is a single row.
-    fn part(&self, rows: Range<usize>, panels: Range<usize>, out: &mut [f32]) {
+    fn part(&self, rows: Range<usize>, panels: Range<usize>, out: &mut [T]) {
         let (groups, each) = (self.b.groups(), self.b.panel_units());
         let row_bytes = groups * GROUP;
         let tiles = (BLOCK / (row_bytes * BYTE_ROWS)).clamp(1, TILES);
@@ -132,8 +200,16 @@ impl Job<'_> {
                     let shift = panels.start * LANES;
                     self.isa.narrow(self.b.precision(), a, b, &mut sums, &mut |panel, sums| {
                         let col = from + panel * LANES;
-                        let out = &mut out[col - shift..];
-                        self.finish((row, col), (quanta, sums), b, panel, (out, width));
+                        let tile = TileSums {
+                            isa: self.isa,
+                            sums,
+                            at: (row, col),
+                            width: ((self.n - col).min(2 * LANES), self.n),
+                            precision: self.b.precision(),
+                            quanta,
+                            scales: self.scales(b, panel),
+                        };
+                        self.end.finish(&tile, (&mut out[col - shift..], width));
                     });
                 }
             }
@@ -141,26 +217,9 @@ impl Job<'_> {
         SCRATCH.set(space);
     }
 
-    /// Converts the sums of a tile to f32 and applies the epilogue. `at` is the row and column of the first
-    /// sum.
-    fn finish(
-        &self,
-        at: (usize, usize),
-        (quanta, sums): (&[Quantum], &Sums),
-        b: Panels<'_>,
-        panel: usize,
-        (out, stride): (&mut [f32], usize),
-    ) {
-        let width = (self.n - at.1).min(2 * LANES);
-        match self.b.precision() {
-            Precision::Bf16 => self.isa.halves_to_floats(sums, (quanta.len(), width), (out, stride)),
-            Precision::Int8 => {
-                let scales = [panel, (panel + 1).min(b.len() - 1)].map(|i| matrix::scales(b.panel(i).0));
-                self.isa.bytes_to_floats(sums, quanta, scales, (out, stride), width);
-            }
-        }
-        let out = &mut OutRows::Strided(out, stride);
-        finish(self.isa, self.epilogue, at, (quanta.len(), width), (out, self.n));
+    /// The scales and sums of a panel and the next one.
+    fn scales<'b>(&self, b: Panels<'b>, panel: usize) -> [PanelScales<'b>; 2] {
+        [panel, (panel + 1).min(b.len() - 1)].map(|i| matrix::scales(b.panel(i).0))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::TensorError;
 use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, parts};
 use crate::scratch::filled;
 use crate::simd::Precision;
-use crate::simd::{Isa, Quantum};
+use crate::simd::{Affine, Isa, Quantum};
 
 /// A source of converted rows.
 pub(crate) trait NarrowRows: Sync {
@@ -61,6 +61,34 @@ pub(crate) fn quanta_of(
         Quantum::of_range(ends)
     };
     crate::scratch::collected(ends.chunks_exact(pieces).map(join))
+}
+
+/// Contiguous rows of bytes.
+pub(crate) struct PlainRows<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) k: usize,
+    /// Their quantization; the scale is the epilogue's.
+    pub(crate) of: Affine,
+}
+
+impl NarrowRows for PlainRows<'_> {
+    fn lay(&self, _isa: Isa, rows: Range<usize>, to: &mut [u8], quanta: &mut [Quantum]) {
+        quanta.fill(Quantum { scale: 1.0, zero: self.of.unsigned_zero() });
+        let each = to.len() / rows.len().max(1);
+        for (row, to) in rows.zip(to.chunks_exact_mut(each.max(1))) {
+            let (to, rest) = to.split_at_mut(self.k);
+            to.copy_from_slice(&self.bytes[row * self.k..][..self.k]);
+            flip(to, self.of);
+            rest.fill(0);
+        }
+    }
+}
+
+/// Makes bytes unsigned.
+pub(crate) fn flip(bytes: &mut [u8], of: Affine) {
+    if of.is_signed {
+        bytes.iter_mut().for_each(|byte| *byte ^= of.flip());
+    }
 }
 
 /// Contiguous rows of f32.

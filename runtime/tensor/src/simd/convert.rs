@@ -11,7 +11,7 @@
 use super::bytes::{LANES, Sums};
 
 /// 1.5 * 2^23: the last bits of its sum with a number are the nearest integer.
-const MAGIC: f32 = 12_582_912.0;
+pub(super) const MAGIC: f32 = 12_582_912.0;
 
 /// The quantization of numbers to bytes: a byte stands for `(byte - zero) * scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]

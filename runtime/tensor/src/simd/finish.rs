@@ -83,7 +83,7 @@ pub(super) fn run_transposed<const FMA: bool>(epilogue: &Epilogue<'_>, sums: &mu
 
 /// The clamping limits of a function.
 #[inline(always)]
-fn limits(function: Function) -> (f32, f32) {
+pub(super) fn limits(function: Function) -> (f32, f32) {
     match function {
         Function::Relu => (0.0, f32::INFINITY),
         Function::Relu6 => (0.0, 6.0),
@@ -145,7 +145,7 @@ fn each(mut x: [f32; LANES], f: impl Fn(usize, f32) -> f32) -> [f32; LANES] {
 }
 
 #[inline(always)]
-fn within((low, high): (f32, f32), x: f32) -> f32 {
+pub(super) fn within((low, high): (f32, f32), x: f32) -> f32 {
     // `<=`: a zero becomes the limit 0, whatever its sign.
     let x = if x <= low { low } else { x };
     if x > high { high } else { x }

@@ -8,6 +8,7 @@
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
 //!                       ├─ narrow    products of bytes or bf16, panel by panel   (halves.rs, matrix_unit.rs)
 //!                       ├─ to_bytes, ..  f32 from and to bytes and bf16                 (convert.rs)
+//!                       ├─ quantize, ..  tensors of bytes, and sums as bytes             (affine.rs)
 //!                       ├─ fold      channelwise reduction of a line's windows         (window.rs)
 //!                       ├─ add_products, ..  one tap of a line's windows, in gradients (taps.rs)
 //!                       ├─ correlate  pixels times gradients, for filters          (correlate.rs)
@@ -40,6 +41,7 @@ macro_rules! each_row_of {
     )*};
 }
 
+mod affine;
 mod binary;
 mod bytes;
 mod convert;
@@ -68,6 +70,7 @@ mod zip;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+pub use affine::{Affine, ByteResidual, Requantize};
 pub use binary::{Arithmetic, Over};
 pub(crate) use bytes::{ByteRows, GROUP, LANES, PanelGroup, ROWS as BYTE_ROWS, RowGroup, Sums};
 pub(crate) use convert::{PanelScales, Quantum, to_half};
@@ -397,6 +400,60 @@ impl Isa {
              stride: usize,
              width: usize| convert::from_bytes(sums, quanta, panels, (out, stride), width),
             convert::from_bytes(sums, quanta, panels, (out, stride), width)
+        );
+    }
+
+    /// Converts sums of products of bytes to bytes: as many rows and columns as `size` says, whose input has
+    /// this zero. The residual has row stride `stride`, and so has `out`.
+    pub(crate) fn requantize(
+        self,
+        end: &Requantize<'_>,
+        (sums, zero): (&Sums, u8),
+        panels: [PanelScales<'_>; 2],
+        size: (usize, usize),
+        (out, stride): (&mut [u8], usize),
+    ) {
+        compiled!(
+            self,
+            |end: &Requantize<'_>,
+             sums: &Sums,
+             zero: u8,
+             panels: [PanelScales<'_>; 2],
+             size: (usize, usize),
+             out: &mut [u8],
+             stride: usize| {
+                affine::requantize::<FUSED>(end, (sums, zero), panels, size, (out, stride));
+            },
+            affine::requantize::<true>(end, (sums, zero), panels, size, (out, stride))
+        );
+    }
+
+    /// `to = round(x / scale) + zero`, within the type's range; NaN is 0.
+    pub(crate) fn quantize(self, x: &[f32], affine: Affine, to: &mut [u8]) {
+        compiled!(
+            self,
+            |x: &[f32], affine: Affine, to: &mut [u8]| affine::quantize(x, affine, to),
+            affine::quantize(x, affine, to)
+        );
+    }
+
+    /// [`Isa::requantize`] of sums that are f32, all columns of some rows, without a residual.
+    pub(crate) fn requantize_floats(self, end: &Requantize<'_>, sums: &[f32], out: &mut [u8]) {
+        compiled!(
+            self,
+            |end: &Requantize<'_>, sums: &[f32], out: &mut [u8]| {
+                affine::requantize_floats::<FUSED>(end, sums, out);
+            },
+            affine::requantize_floats::<true>(end, sums, out)
+        );
+    }
+
+    /// `to = (x - zero) * scale`.
+    pub(crate) fn dequantize(self, x: &[u8], affine: Affine, to: &mut [f32]) {
+        compiled!(
+            self,
+            |x: &[u8], affine: Affine, to: &mut [f32]| affine::dequantize(x, affine, to),
+            affine::dequantize(x, affine, to)
         );
     }
 

@@ -200,6 +200,7 @@ fn writer(op: Op) -> Option<WriteOp> {
         Op::_MaxPoolWithIndices | Op::_Pool => own::pool,
         Op::_MaxRoiPool => own::max_roi_pool,
         Op::_QuantizedConv | Op::_QuantizedMatMul => own::quantized,
+        Op::_QuantizeLinear | Op::_DequantizeLinear => own::linear,
         Op::_Resize => own::resize,
         Op::_RoiAlign => own::roi_align,
         Op::_ScatterElements => own::scatter_elements,

@@ -253,6 +253,13 @@ pub(super) fn quantized(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(vec![w.with("ConvInteger", &n.all(), copied.list())])
 }
 
+/// `QuantizeLinear` and `DequantizeLinear`.
+pub(super) fn linear(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    let op_type = if n.operator == Op::_QuantizeLinear { "QuantizeLinear" } else { "DequantizeLinear" };
+    let copied = Copied::of(n).ints(&["axis"])?.copied;
+    Ok(vec![w.with(op_type, &n.all(), copied.list())])
+}
+
 /// `TreeEnsembleRegressor`, whose result is f32.
 pub(super) fn tree_ensemble(w: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     if !n.int_list("nodes_value_bits")?.is_empty() {

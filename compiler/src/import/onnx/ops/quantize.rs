@@ -64,6 +64,36 @@ fn saturated(g: &mut OnnxImporter<'_>, x: ValueId, zero_point: ValueId, to: DTyp
     g.cast(within, to)
 }
 
+/// The operator `_QuantizeLinear` or `_DequantizeLinear` of a node, if that has no blocks, all numbers are
+/// f32 and the integers have one of these types.
+fn linear(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    op: Op,
+    (integers, types): (DType, &[DType]),
+) -> Result<Option<ValueId>, Why> {
+    let (x, scale) = (n.input(0)?, n.input(1)?);
+    let (number, is_f32) = (if op == Op::_QuantizeLinear { x } else { scale }, g.dtype(scale)? == DType::F32);
+    let has_blocks = n.int_or("block_size", 0) != 0 || g.rank(scale)? > 1;
+    if has_blocks || !is_f32 || g.dtype(number)? != DType::F32 || !types.contains(&integers) {
+        return Ok(None);
+    }
+    let zero_point = match n.optional(2) {
+        Some(zero_point) => zero_point,
+        None => {
+            let (zero, sizes) = (g.scalar(0.0, integers)?, g.sizes(scale)?);
+            g.fill(&sizes, zero)?
+        }
+    };
+    if g.rank(scale)? == 0 || g.dims(scale)? == [1] {
+        // One number is a scalar.
+        let (scale, zero_point) = (g.reshape_to(scale, &[])?, g.reshape_to(zero_point, &[])?);
+        return g.one(op, &[x, scale, zero_point]).map(Some);
+    }
+    let axis = axis_of(n.int_or("axis", 1), g.rank(x)?)?;
+    g.op(op, &[x, scale, zero_point], &[("axis", AttrArg::Int(axis as i64))]).map(Some)
+}
+
 pub(super) fn quantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (x, scale) = (n.input(0)?, n.input(1)?);
     let zero_point = n.optional(2);
@@ -72,6 +102,9 @@ pub(super) fn quantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Low
         (None, Some(code)) => number_type(code)?,
         (None, None) => DType::UI8,
     };
+    if let Some(y) = linear(g, n, Op::_QuantizeLinear, (to, &[DType::I8, DType::UI8]))? {
+        return Ok(vec![y]);
+    }
     let zero_point = match zero_point {
         Some(zero_point) => spread(g, n, zero_point, x)?,
         None => g.scalar(0.0, to)?,
@@ -100,6 +133,16 @@ pub(super) fn dequantized(
 
 pub(super) fn dequantize_linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
+    let of = g.dtype(x)?;
+    if let Some(y) = linear(g, n, Op::_DequantizeLinear, (of, &[DType::I8, DType::UI8, DType::I32]))? {
+        return match n.int("output_dtype").filter(|&code| code != 0) {
+            Some(code) => {
+                let to = number_type(code)?;
+                one(g.cast(y, to))
+            }
+            None => Ok(vec![y]),
+        };
+    }
     let scale = spread(g, n, n.input(1)?, x)?;
     let zero_point = n.optional(2).map(|zero_point| spread(g, n, zero_point, x)).transpose()?;
     let y = dequantized(g, x, scale, zero_point)?;

@@ -146,7 +146,8 @@ pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2dAttrs, cx: &Cx<'_>) -> Res
     if is_half(x) {
         return by_f32(x, cx, |x| pool(kind, &x, attrs, cx));
     }
-    if x.dtype() != DType::F32 || x.num_elements() == 0 {
+    let are_bytes = kind == Pool::Max && matches!(x.dtype(), DType::I8 | DType::UI8);
+    if !(x.dtype() == DType::F32 || are_bytes) || x.num_elements() == 0 {
         return reference::pool(kind, x, attrs, cx.allocator);
     }
     let op = if kind == Pool::Max { "MaxPool" } else { "AvgPool" };
@@ -157,8 +158,11 @@ pub fn pool(kind: Pool, x: &HostTensor, attrs: &Pool2dAttrs, cx: &Cx<'_>) -> Res
     };
     as_nhwc(attrs.format, x, cx, |x| {
         let shape = ImageFormat::Nhwc.shape(image.batch, windows.counts, image.channels)?;
-        let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
-        {
+        let out = HostTensor::allocate(x.dtype(), shape, cx.allocator)?;
+        if are_bytes {
+            let is_signed = x.dtype() == DType::I8;
+            images.max_pool_bytes(&x.read_bytes()?, is_signed, &mut out.write_bytes()?, cx.parallel)?;
+        } else {
             let (x, mut out) = (x.read::<f32>()?, out.write::<f32>()?);
             match kind {
                 Pool::Max => images.max_pool(&x, &mut out, cx.parallel)?,

@@ -8,7 +8,8 @@
 //! products, softmax, products            ──────────────────▶ attention
 //! ```
 //!
-//! Everything is f32; products may be computed in the lower precision of their weights. Results are
+//! Everything is f32; products may be computed in the lower precision of their weights, and `bytes` has those
+//! whose operands and results are bytes. Results are
 //! allocated and computed through the [`Cx`]. An operand that is passed by value is overwritten if it has
 //! no other handles. Bad operands are errors with the shapes in them.
 //!
@@ -16,6 +17,7 @@
 //! convolutions see [`Algorithm`].
 
 mod attention;
+mod bytes;
 mod chain;
 mod packing;
 #[cfg(test)]
@@ -23,6 +25,7 @@ mod tests;
 mod weights;
 
 pub use attention::{Attention, attention};
+pub use bytes::{ByteForm, ByteSum};
 pub use chain::{Program, Step, StepKind, Value};
 pub use packing::Packing;
 pub use weights::{Algorithm, Weights, WeightsKind};
@@ -54,6 +57,8 @@ pub struct After<'a> {
     pub function: Function,
     /// The range of the left operand, if it is known; used with int8 weights only.
     pub range: Option<(f32, f32)>,
+    /// The meaning of the bytes, if the left operand has bytes.
+    pub bytes: ByteForm<'a>,
 }
 
 type MaybeNumbers<'a> = Option<Ref<'a, f32>>;
@@ -92,6 +97,9 @@ pub fn matmul(
         return invalid(op, format!("shape {} with weights of shape [{k}, {n}]", a.shape()));
     };
     let shape = Shape::new(&[rows, &[n]].concat())?;
+    if matches!(a.dtype(), DType::I8 | DType::UI8) {
+        return bytes::matmul(a, weights, shape, after, cx);
+    }
     let numbers = after.read(n, &shape)?;
     let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
     {
@@ -128,6 +136,9 @@ pub fn conv2d(
     if geometry.from != geometry.image.channels {
         return invalid(op, format!("packed filters of shape {dims:?} for groups of images {}", x.shape()));
     }
+    if matches!(x.dtype(), DType::I8 | DType::UI8) {
+        return bytes::convolution((x, &geometry, attrs.format), weights, after, cx);
+    }
     convolution((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
         let panels = weights.numbers()?;
         if let Some(precision) = weights.precision() {
@@ -162,6 +173,9 @@ pub fn depthwise_conv2d(
     let geometry = ConvGeometry::new(op, x.shape(), &shape, attrs)?;
     if dims[3] != 1 {
         return invalid(op, format!("packed filters of shape {dims:?}: more than one for a channel"));
+    }
+    if matches!(x.dtype(), DType::I8 | DType::UI8) {
+        return bytes::convolution((x, &geometry, attrs.format), weights, after, cx);
     }
     convolution((x, &geometry, attrs.format), after, cx, |images, x, epilogue, out| {
         images.depthwise(x, &weights.numbers()?, epilogue, out, cx.parallel)

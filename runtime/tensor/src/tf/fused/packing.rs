@@ -71,6 +71,21 @@ impl Packing {
         Ok(Packing { precision: Some(precision), len, ..self })
     }
 
+    /// The kind of the packed weights.
+    pub fn kind(&self) -> WeightsKind {
+        self.kind
+    }
+
+    /// The dimensions, as in [`super::Weights::dims`].
+    pub fn dims(&self) -> [usize; 4] {
+        self.dims
+    }
+
+    /// True if the matrix is given with rows and columns exchanged.
+    pub fn is_transposed(&self) -> bool {
+        self.is_transposed
+    }
+
     /// The number of bytes of the packed form.
     pub fn n_bytes(&self) -> usize {
         self.len

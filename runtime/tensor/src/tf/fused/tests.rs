@@ -73,8 +73,8 @@ fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<
         scale: (which & 1 != 0).then_some(scale),
         bias: (which & 2 != 0).then_some(bias),
         residual: (which & 4 != 0).then_some(residual),
-        range: None,
         function: FUNCTIONS[usize::from(which >> 3) % FUNCTIONS.len()],
+        ..After::default()
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! elements (gather and scatter along an axis)          window (windows along any number of axes) ─┬▶ pool
 //! bytes (8-bit products) ─────────────────────────────────────────────────────────▶ quantized ◀─┘
+//! linear (tensors of integers from and to numbers)
 //! activation ──▶ recurrent (LSTM, GRU, RNN)     deform (displaced windows)
 //! rois, grid, resize (images sampled)
 //! unique (sorted)     selection (of boxes)     trees (ensembles)     coupling (of probabilities)
@@ -17,6 +18,7 @@ mod coupling;
 mod deform;
 mod elements;
 mod grid;
+mod linear;
 mod pool;
 mod quantized;
 mod recurrent;
@@ -33,6 +35,7 @@ pub(in crate::tf) use coupling::n_pairs;
 pub use deform::{Deformed, col_to_image, deform_conv};
 pub use elements::{gather_elements, scatter_elements};
 pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
+pub use linear::{dequantize_linear, quantize_linear};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
 pub use recurrent::{Cell, DIRECTIONS, PackedOperands, Recurrence, RecurrentOperands};

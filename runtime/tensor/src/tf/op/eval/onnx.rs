@@ -85,6 +85,16 @@ pub(in crate::tf::op) fn quantized_conv(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x, w, zx, zw], cx| tf::quantized_conv(&x, &w, &zx, &zw, (&steps, group), cx))
 }
 
+pub(in crate::tf::op) fn quantize_linear(attrs: &Attributes<'_>) -> Made {
+    let axis = attrs.int("axis")?;
+    owning(attrs, move |[x, scale, zero], cx| tf::quantize_linear(&x, &scale, &zero, axis, cx))
+}
+
+pub(in crate::tf::op) fn dequantize_linear(attrs: &Attributes<'_>) -> Made {
+    let axis = attrs.int("axis")?;
+    owning(attrs, move |[x, scale, zero], cx| tf::dequantize_linear(&x, &scale, &zero, axis, cx))
+}
+
 fn recurrence(attrs: &Attributes<'_>, cell: Cell) -> Result<Recurrence, TensorError> {
     let op = attrs.op();
     let directions = attrs.word("direction", &DIRECTIONS)?.to_vec();

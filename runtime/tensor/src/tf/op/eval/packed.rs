@@ -7,18 +7,23 @@
 //! ```
 //!
 //! `weights` are the bytes of a [`Weights`], which determines the precision of the product. `input_range` is
-//! the range of `x`, if it is known; weights of 8-bit integers use it. `values` has an entry for each operand
-//! of each step: an entry from 0 on counts the operands, then the results of steps; -1, -2, ... are the
-//! `numbers`. `results` are the steps that are results. Booleans are steps only: 0 and 1 of i32.
+//! the range of `x`, if it is known; weights of 8-bit integers use it. If `x` has bytes, `input_zero_point`
+//! is the one that stands for 0, and `fused_ops` begins with "Mul": the scales of sums, for each column. A
+//! result of bytes has `output_scale` and `output_zero_point`; `sum_scale` and `sum_zero_point` are those to
+//! which the product is rounded before a tensor of bytes with the residual's is added.
+//!
+//! `values` has an entry for each operand of each step: an entry from 0 on counts the operands, then the
+//! results of steps; -1, -2, ... are the `numbers`. `results` are the steps that are results. Booleans are
+//! steps only: 0 and 1 of i32.
 
 use smallvec::SmallVec;
 
 use super::layers::conv;
 use super::{owning, owning_many};
 use crate::error::invalid;
-use crate::simd::Function;
+use crate::simd::{Affine, Function};
 use crate::tf::fast::Cx;
-use crate::tf::fused::{self, After, Attention, Program, Step, Value, Weights};
+use crate::tf::fused::{self, After, Attention, ByteForm, ByteSum, Program, Step, Value, Weights};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::op::row::Lookup;
@@ -87,9 +92,10 @@ fn function(name: &str, row: Lookup) -> Option<Function> {
     }
 }
 
-/// The epilogue described by `fused_ops`, in this order: an optional bias, an optional addend, an optional
-/// function.
+/// The epilogue described by `fused_ops`, in this order: optional scales, an optional bias, an optional
+/// addend, an optional function.
 struct EpilogueSpec {
+    has_scale: bool,
     has_bias: bool,
     has_residual: bool,
     function: Function,
@@ -106,7 +112,7 @@ impl EpilogueSpec {
             }
             _ => false,
         };
-        let (has_bias, has_residual) = (take("BiasAdd"), take("Add"));
+        let (has_scale, has_bias, has_residual) = (take("Mul"), take("BiasAdd"), take("Add"));
         let function = match rest {
             [] => Some(Function::Identity),
             [name] if name == "LeakyRelu" => {
@@ -116,7 +122,7 @@ impl EpilogueSpec {
             _ => None,
         };
         match function {
-            Some(function) => Ok(EpilogueSpec { has_bias, has_residual, function }),
+            Some(function) => Ok(EpilogueSpec { has_scale, has_bias, has_residual, function }),
             None => invalid(attrs.op(), format!("`fused_ops` is {names:?}")),
         }
     }
@@ -129,6 +135,33 @@ fn input_range(attrs: &Attributes<'_>) -> Result<Option<(f32, f32)>, TensorError
         [low, high] if low <= high && high - low < f64::from(f32::MAX) => Ok(Some((low as f32, high as f32))),
         ref other => invalid(attrs.op(), format!("`input_range` is {other:?}")),
     }
+}
+
+/// True for i8, false for u8.
+fn bytes_are_signed(ty: Type) -> Option<bool> {
+    match ty.dtype()? {
+        DType::I8 => Some(true),
+        DType::UI8 => Some(false),
+        _ => None,
+    }
+}
+
+/// The zero point of bytes in an attribute.
+fn zero_point(attrs: &Attributes<'_>, name: &str, is_signed: bool) -> Result<i32, TensorError> {
+    let (zero, low) = (attrs.int(name)?, if is_signed { -128 } else { 0 });
+    match (low..low + 256).contains(&zero) {
+        true => Ok(zero as i32),
+        false => invalid(attrs.op(), format!("`{name}` is {zero}, which is no byte of the type")),
+    }
+}
+
+/// The quantization of bytes in two attributes.
+fn affine(attrs: &Attributes<'_>, names: [&str; 2], is_signed: bool) -> Result<Affine, TensorError> {
+    let scale = attrs.float(names[0])? as f32;
+    if !scale.is_normal() || scale < 0.0 {
+        return invalid(attrs.op(), format!("`{}` is {scale}", names[0]));
+    }
+    Ok(Affine { scale, zero: zero_point(attrs, names[1], is_signed)?, is_signed })
 }
 
 /// The dimensions in an attribute.
@@ -152,7 +185,26 @@ fn packed(
     let (op, dims) = (attrs.op(), dims.to_vec());
     let epilogue = EpilogueSpec::new(attrs, row)?;
     let range = input_range(attrs)?;
-    let n_args = usize::from(epilogue.has_bias) + usize::from(epilogue.has_residual);
+    let (from, to) = (attrs.ty("T")?, attrs.ty("U")?);
+    let input = bytes_are_signed(from);
+    let input_zero = input.map_or(Ok(0), |is_signed| zero_point(attrs, "input_zero_point", is_signed))?;
+    let (output, sum) = match bytes_are_signed(to) {
+        Some(is_signed) if input.is_some() => {
+            let affine = |names| affine(attrs, names, is_signed);
+            let sum = match attrs.count("num_residuals")? {
+                0 => None,
+                _ => Some([
+                    affine(["sum_scale", "sum_zero_point"])?,
+                    affine(["residual_scale", "residual_zero_point"])?,
+                ]),
+            };
+            (Some(affine(["output_scale", "output_zero_point"])?), sum)
+        }
+        None => (None, None),
+        Some(_) => return invalid(op, "a result of bytes for an operand of other numbers".to_owned()),
+    };
+    let has = [epilogue.has_scale, epilogue.has_bias, epilogue.has_residual, sum.is_some()];
+    let n_args: usize = has.into_iter().map(usize::from).sum();
     owning_many(attrs, 2, move |operands, cx| {
         let [x, weights, args @ ..] = &operands[..] else {
             return invalid(op, "fewer than 2 operands".to_owned());
@@ -160,17 +212,24 @@ fn packed(
         if args.len() != n_args {
             return invalid(op, format!("{} operands behind the weights, expected {n_args}", args.len()));
         }
+        x.expect_dtype("input", from.dtype().unwrap_or(DType::F32))?;
         let weights = Weights::from_tensor(weights.clone())?;
         if weights.dims()[..] != dims[..] {
             return invalid(op, format!("weights of shape {:?}, expected {dims:?}", weights.dims()));
         }
         let mut args = args.iter();
+        let mut next_if = |has: bool| if has { args.next() } else { None };
         let after = After {
-            scale: None,
-            bias: if epilogue.has_bias { args.next() } else { None },
-            residual: args.next(),
+            scale: next_if(epilogue.has_scale),
+            bias: next_if(epilogue.has_bias),
+            residual: next_if(epilogue.has_residual),
             function: epilogue.function,
             range,
+            bytes: ByteForm {
+                input_zero,
+                output,
+                sum: sum.zip(args.next()).map(|([product, of], residual)| ByteSum { product, residual, of }),
+            },
         };
         product(x, &weights, &after, cx)
     })
@@ -201,6 +260,9 @@ fn product(
         }
         None => None,
     };
+    if after.bytes.sum.is_some() {
+        return invalid("_PackedMatMul", "a residual of bytes with several axes of columns".to_owned());
+    }
     // The bias has the shape of the columns.
     let bias = after.bias.map(|bias| bias.reshaped(Shape::new(&[n])?)).transpose()?;
     let after = After { bias: bias.as_ref(), residual: residual.as_ref(), ..*after };

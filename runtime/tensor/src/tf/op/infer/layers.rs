@@ -239,7 +239,7 @@ fn finished(cx: &Node<'_>, mut shape: PartialShape, format: ImageFormat) -> Shap
             _ => {}
         }
         operand += match &name[..] {
-            "BiasAdd" | "Add" => 1,
+            "Mul" | "BiasAdd" | "Add" => 1,
             "FusedBatchNorm" => 4,
             _ => 0,
         };

@@ -54,6 +54,21 @@ pub(in crate::tf::op) fn pool(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(dims); cx.n_results])
 }
 
+/// The shape of operand 0; the scale and the zero point are one, or as many as an axis has indices.
+pub(in crate::tf::op) fn linear(cx: &Node<'_>) -> Shapes {
+    let scales = cx.merged(cx.shape(1)?, cx.shape(2)?)?;
+    let x = cx.shape(0)?;
+    match (scales.as_slice(), x.as_slice()) {
+        (Some([Some(n)]), Some(dims)) if *n != 1 => {
+            let axis = cx.axis(cx.attrs.int("axis")?, dims.len())?;
+            cx.same(dims[axis], Some(*n))?;
+        }
+        (Some([_, _, ..]), _) => return cx.refuse(format!("scales of shape {scales}")),
+        _ => {}
+    }
+    Ok(vec![x.clone()])
+}
+
 pub(in crate::tf::op) fn quantized_matmul(cx: &Node<'_>) -> Shapes {
     let (Some(a), Some(b)) = (cx.at_least(0, 1)?, cx.at_least(1, 1)?) else {
         return Ok(vec![PartialShape::unknown()]);

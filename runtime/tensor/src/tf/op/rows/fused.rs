@@ -72,10 +72,13 @@ operators! { 6:
         => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]).differentiated(Gradient::Expands);
     /// `Conv2D` with packed filters, and the operators that follow it.
     _PackedConv2D
-        "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
-         dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
-         fused_ops:list(string)=[] input_range:list(float)=[] leakyrelu_alpha:float=0.2 num_args:int \
-         padding:string strides:list(int)"
+        "input:T weights:uint8 args:num_args*float residuals:num_residuals*U -> output:U; T:type=float \
+         U:type=float data_format:string='NHWC' dilations:list(int)=[1,1,1,1] \
+         explicit_paddings:list(int)=[] filter_shape:list(int) fused_ops:list(string)=[] \
+         input_range:list(float)=[] input_zero_point:int=0 leakyrelu_alpha:float=0.2 num_args:int \
+         num_residuals:int=0 output_scale:float=1.0 output_zero_point:int=0 padding:string \
+         residual_scale:float=1.0 residual_zero_point:int=0 strides:list(int) sum_scale:float=1.0 \
+         sum_zero_point:int=0"
         => composed(
             eval::packed::packed_conv2d,
             layers::packed_conv2d,
@@ -83,10 +86,13 @@ operators! { 6:
         ).differentiated(Gradient::Missing).product(ProductOps::CONV2D, ProductForm::Packed);
     /// `DepthwiseConv2dNative` with packed filters, and the operators that follow it.
     _PackedDepthwiseConv2dNative
-        "input:float weights:uint8 args:num_args*float -> output:float; data_format:string='NHWC' \
-         dilations:list(int)=[1,1,1,1] explicit_paddings:list(int)=[] filter_shape:list(int) \
-         fused_ops:list(string)=[] input_range:list(float)=[] leakyrelu_alpha:float=0.2 num_args:int \
-         padding:string strides:list(int)"
+        "input:T weights:uint8 args:num_args*float residuals:num_residuals*U -> output:U; T:type=float \
+         U:type=float data_format:string='NHWC' dilations:list(int)=[1,1,1,1] \
+         explicit_paddings:list(int)=[] filter_shape:list(int) fused_ops:list(string)=[] \
+         input_range:list(float)=[] input_zero_point:int=0 leakyrelu_alpha:float=0.2 num_args:int \
+         num_residuals:int=0 output_scale:float=1.0 output_zero_point:int=0 padding:string \
+         residual_scale:float=1.0 residual_zero_point:int=0 strides:list(int) sum_scale:float=1.0 \
+         sum_zero_point:int=0"
         => composed(
             eval::packed::packed_depthwise_conv2d_native,
             layers::packed_depthwise_conv2d_native,
@@ -116,9 +122,11 @@ operators! { 6:
         ).differentiated(Gradient::Missing);
     /// A product with packed weights, and the operators that follow it.
     _PackedMatMul
-        "a:float weights:uint8 args:num_args*float -> product:float; contracted:int=1 \
-         fused_ops:list(string)=[] input_range:list(float)=[] leakyrelu_alpha:float=0.2 num_args:int \
-         shape:list(int)"
+        "a:T weights:uint8 args:num_args*float residuals:num_residuals*U -> product:U; T:type=float \
+         U:type=float contracted:int=1 fused_ops:list(string)=[] input_range:list(float)=[] \
+         input_zero_point:int=0 leakyrelu_alpha:float=0.2 num_args:int num_residuals:int=0 \
+         output_scale:float=1.0 output_zero_point:int=0 residual_scale:float=1.0 \
+         residual_zero_point:int=0 shape:list(int) sum_scale:float=1.0 sum_zero_point:int=0"
         => composed(
             eval::packed::packed_matmul,
             layers::packed_matmul,

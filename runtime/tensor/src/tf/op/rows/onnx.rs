@@ -37,6 +37,12 @@ operators! { 18:
         "x:Tx w:Tw x_zero_point:Tx w_zero_point:Tw -> y:int32; Tw:type Tx:type dilations:list(int)=[] \
          group:int=1 pads:list(int)=[] strides:list(int)=[]"
         => function(eval::quantized_conv, onnx::conv, Cost::By(cost::conv_of_channels_first)).no_gradient();
+    /// Numbers as the nearest bytes of a scale and a zero point, or of one for each index of an axis.
+    _QuantizeLinear "x:float scale:float zero_point:T -> y:T; T:type axis:int=1"
+        => function(eval::quantize_linear, onnx::linear, Cost::PerResult(4)).no_gradient().layout("iee>i");
+    /// The numbers that integers stand for, by a scale and a zero point or one for each index of an axis.
+    _DequantizeLinear "x:T scale:float zero_point:T -> y:float; T:type axis:int=1"
+        => function(eval::dequantize_linear, onnx::linear, Cost::PerResult(2)).no_gradient().layout("iee>i");
     /// Long short-term memories over sequences, in one or both directions.
     _Lstm
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T initial_c:T p:T -> y:T y_h:T y_c:T; T:type \
