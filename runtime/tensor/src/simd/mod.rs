@@ -78,7 +78,7 @@ pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
 pub(crate) use layout::{
-    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
+    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, RowStep, Segment, TileRows,
 };
 pub use layout::{PANEL, Precision};
 pub(crate) use moments::NormSlopes;
@@ -245,6 +245,18 @@ impl Isa {
                 tile::copy_rows((from, distance), len, at, out);
             },
             tile::copy_rows((from, distance), len, at, out)
+        );
+    }
+
+    /// Copies `n` elements of each step, `distance` apart in `from`, to rows `row` and on of `out`. The rows
+    /// behind them may be overwritten if `row` is 0.
+    pub(crate) fn copy_steps(self, from: (&[f32], usize), rows: (usize, usize), out: &mut [RowStep]) {
+        compiled!(
+            self,
+            |from: (&[f32], usize), rows: (usize, usize), out: &mut [RowStep]| {
+                tile::copy_steps(from, rows, out);
+            },
+            tile::copy_steps(from, rows, out)
         );
     }
 
