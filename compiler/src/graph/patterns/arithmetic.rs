@@ -4,7 +4,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
 use super::rule::{apply, is_float, patterns, replacement};
-use super::weights::{pad_of_convolution, pad_of_max_pool, scale_weights};
+use super::weights::{pad_of_convolution, pad_of_max_pool, scale_weights, transposed_convolution};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, n_elements, producer_if, splat};
 use crate::build::sizes::same_type;
@@ -45,6 +45,7 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         Op::Conv2D | Op::DepthwiseConv2dNative => {
             patterns! { "tf-pad-of-convolution" 8 pad_of_convolution; }
         }
+        Op::Conv2DBackpropInput => patterns! { "tf-transposed-convolution" 8 transposed_convolution; },
         Op::MaxPool => patterns! { "tf-pad-of-max-pool" 8 pad_of_max_pool; },
         Op::ConcatV2 => patterns! { "tf-hoist-unary-chain" 6 hoist; },
         Op::Transpose | Op::Reshape | Op::Squeeze | Op::ExpandDims => {
