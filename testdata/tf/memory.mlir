@@ -52,3 +52,20 @@ func.func @huge(%x: tensor<2305843009213693951xf32>) -> tensor<23058430092136939
   %c = "tf.ReverseV2"(%b, %order) : (tensor<2305843009213693951xf32>, tensor<1xi32>) -> tensor<2305843009213693951xf32>
   tfrt.return %c : tensor<2305843009213693951xf32>
 }
+
+// An update of a variable reads its gradient and retains nothing, unlike an assignment.
+// CHECK-LABEL: func.func @update
+// CHECK: %[[ARENA:.*]] = cpu.arena {bytes = 4160 : i64}
+// CHECK: "tf.MatMul"({{.*}}, %[[ARENA]]) <{memory = [0, 0, 4160]
+// CHECK: "tf.MatMul"(%{{[a-z0-9]*}}, %{{[a-z0-9]*}}) <{memory = [0]
+// PLAN: memory of @update
+func.func @update(%x: tensor<32x32xf32>) {
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<32x32>, shared_name = "v"} : () -> tensor<!tf_type.resource>
+  %w = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<32x32>, shared_name = "w"} : () -> tensor<!tf_type.resource>
+  %rate = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %a = "tf.MatMul"(%x, %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  "tf.ResourceApplyGradientDescent"(%v, %rate, %a) : (tensor<!tf_type.resource>, tensor<f32>, tensor<32x32xf32>) -> ()
+  %b = "tf.MatMul"(%x, %x) {transpose_a = true} : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  "tf.AssignVariableOp"(%w, %b) : (tensor<!tf_type.resource>, tensor<32x32xf32>) -> ()
+  tfrt.return
+}

@@ -128,3 +128,28 @@ func.func @stays(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tens
   %b = "tf.Mul"(%z, %c) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
   tfrt.return %a, %b, %z : tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>
 }
+
+// A transposed convolution of stride 1 is a convolution; with a stride it stays.
+// CHECK-LABEL: func.func @transposed
+// CHECK: %[[W:.*]] = "tf.Const"() <{value = dense<{{\[\[\[\[}}3.000000e+00, 4.000000e+00]], {{\[\[}}1.000000e+00, 2.000000e+00]]]]> : tensor<1x2x1x2xf32>}>
+// CHECK: "tf.Conv2D"({{.*}}, %[[W]]) <{explicit_paddings = [0, 0, 0, 0, 1, 1, 0, 0], padding = "EXPLICIT", strides = [1, 1, 1, 1]}>
+// CHECK: "tf.Conv2DBackpropInput"
+// CHECK: return
+func.func @transposed(%dy: tensor<1x1x2x1xf32>) -> (tensor<1x1x3x2xf32>, tensor<1x1x4x2xf32>) {
+  %w = "tf.Const"() {value = dense<[[[[1.0], [2.0]], [[3.0], [4.0]]]]> : tensor<1x2x2x1xf32>} : () -> tensor<1x2x2x1xf32>
+  %three = "tf.Const"() {value = dense<[1, 1, 3, 2]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %four = "tf.Const"() {value = dense<[1, 1, 4, 2]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %x = "tf.Conv2DBackpropInput"(%three, %w, %dy) {strides = [1, 1, 1, 1], padding = "VALID"} : (tensor<4xi32>, tensor<1x2x2x1xf32>, tensor<1x1x2x1xf32>) -> tensor<1x1x3x2xf32>
+  %y = "tf.Conv2DBackpropInput"(%four, %w, %dy) {strides = [1, 1, 2, 1], padding = "VALID"} : (tensor<4xi32>, tensor<1x2x2x1xf32>, tensor<1x1x2x1xf32>) -> tensor<1x1x4x2xf32>
+  tfrt.return %x, %y : tensor<1x1x3x2xf32>, tensor<1x1x4x2xf32>
+}
+
+// EXEC: 'transposed_of_one' returned
+// EXEC-NEXT: array({{\[\[\[\[ *}}10., {{ *}}20.],
+// EXEC-NEXT: [{{ *}}130., {{ *}}240.],
+// EXEC-NEXT: [{{ *}}300., {{ *}}400.{{\]\]\]\]}}
+func.func @transposed_of_one() -> tensor<1x1x3x2xf32> {
+  %dy = "tf.Const"() {value = dense<[[[[10.0], [100.0]]]]> : tensor<1x1x2x1xf32>} : () -> tensor<1x1x2x1xf32>
+  %x, %y = "tf.PartitionedCall"(%dy) {f = @transposed} : (tensor<1x1x2x1xf32>) -> (tensor<1x1x3x2xf32>, tensor<1x1x4x2xf32>)
+  tfrt.return %x : tensor<1x1x3x2xf32>
+}

@@ -6,6 +6,7 @@ use befrost_tensor::tf::op::{Attrs, Op, Type};
 use rustc_hash::FxHashMap;
 
 use super::entry::end_of;
+use crate::build::query::shape;
 use crate::dialects::tf;
 use crate::graph::effects::{body, callees, functions};
 use crate::graph::shape_inference::arguments_of;
@@ -42,18 +43,36 @@ impl Variable {
     }
 }
 
-/// Gives reads of variables the types that their handles declare, so that the step has static shapes; in
-/// functions and loops too.
+/// Gives reads of variables, and of their rows, the types that their handles declare, so that the step has
+/// static shapes; in functions and loops too.
 pub(super) fn type_reads(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let passed = PassedHandles::new(m);
-    let reads = m.walk_functions().filter(|&op| tf::operator(m, op) == Some(Op::ReadVariableOp));
-    let typed = reads.filter_map(|op| Some((m.result(op, 0), passed.variable(m, m.operand(op, 0))??)));
-    for (value, variable) in typed.collect::<Vec<_>>() {
-        let element = tf::element(r.cx(), variable.ty, false);
-        let ty = tf::tensor(r.cx(), variable.dims.as_deref(), element);
+    let typed = m.walk_functions().filter_map(|op| {
+        let operator = tf::operator(m, op);
+        if !matches!(operator, Some(Op::ReadVariableOp | Op::ResourceGather)) {
+            return None;
+        }
+        let variable = passed.variable(m, m.operand(op, 0))??;
+        let dims = match operator {
+            Some(Op::ReadVariableOp) => variable.dims,
+            _ => rows_of(m, op, &variable),
+        };
+        Some((m.result(op, 0), variable.ty, dims))
+    });
+    for (value, ty, dims) in typed.collect::<Vec<_>>() {
+        let element = tf::element(r.cx(), ty, false);
+        let ty = tf::tensor(r.cx(), dims.as_deref(), element);
         r.set_type(value, ty);
     }
+}
+
+/// The sizes of the rows that a gather reads: those of the indices and those of a row.
+fn rows_of(m: &Module, op: OpId, variable: &Variable) -> Option<Vec<i64>> {
+    let attrs = tf::attrs_of(m, op, Op::ResourceGather.row().signature());
+    let row = variable.dims.as_ref()?.get(1..)?;
+    let indices = shape(m, m.operand(op, 1))?;
+    (attrs.int("batch_dims").unwrap_or(0) == 0).then(|| [indices, row].concat())
 }
 
 /// The variables whose handles functions are passed.

@@ -69,7 +69,11 @@ pub(super) fn allocates_results(m: &Module, op: OpId) -> bool {
 
 /// True if values that an op reads may leave the function with its results, or be retained.
 pub(super) fn keeps_operands(m: &Module, op: OpId) -> bool {
-    !allocates_results(m, op) && !tf::is_passing(m, op) && !READ_ONLY.contains(&m.op_name_str(op))
+    let only_reads = tf::row(m, op).is_some_and(|row| row.has(Traits::READS));
+    !allocates_results(m, op)
+        && !tf::is_passing(m, op)
+        && !READ_ONLY.contains(&m.op_name_str(op))
+        && !only_reads
 }
 
 impl Storages {

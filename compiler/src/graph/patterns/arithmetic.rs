@@ -4,7 +4,7 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Class, Op};
 
 use super::rule::{apply, is_float, patterns, replacement};
-use super::weights::{pads, scale_weights};
+use super::weights::{pads, scale_weights, transposed_convolution};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, ints, is_used_once, n_elements, producer_if, splat};
 use crate::build::sizes::same_type;
@@ -44,6 +44,7 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         }
         Op::Conv2D | Op::DepthwiseConv2dNative | Op::MaxPool => pads(operator),
         Op::PadV2 => patterns! { "tf-pad-of-zeros" 8 pad_of_zeros; },
+        Op::Conv2DBackpropInput => patterns! { "tf-transposed-convolution" 8 transposed_convolution; },
         Op::ConcatV2 => patterns! { "tf-hoist-unary-chain" 6 hoist; },
         Op::Transpose | Op::Reshape | Op::Squeeze | Op::ExpandDims => {
             patterns! { "tf-cast-later" 6 cast_later; }

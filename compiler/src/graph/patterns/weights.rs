@@ -6,6 +6,7 @@
 //! Mul(Reshape(MatMul(x, w)), c)        ─▶ Reshape(MatMul(x, w*c))        the same for Transpose
 //! Conv2D(Pad(x), w) {VALID}            ─▶ Conv2D(x, w) {EXPLICIT}
 //! MaxPool(Pad(Relu(x))) {VALID}        ─▶ MaxPool(Relu(x)) {EXPLICIT}
+//! Conv2DBackpropInput(n, w, dy)        ─▶ Conv2D(dy, Transpose(ReverseV2(w)))          stride 1, w constant
 //! ```
 //!
 //! `c` is a constant: one number, or one number per channel of the product. Every intermediate result must
@@ -247,6 +248,56 @@ fn with_pads(b: &mut Builder<'_, '_>, op: OpId, operands: &[ValueId], pads: &[i6
         .attrs_of(op, |name| !matches!(name, "padding" | "explicit_paddings"))
         .attr("padding", explicit)
         .ints("explicit_paddings", pads)
+        .like(result)
+        .one()
+        .ok()
+}
+
+/// A transposed convolution with constant filters and stride 1 as the convolution that it is, so that its
+/// filters are packed ahead of time, or transformed for Winograd's algorithm.
+pub(super) fn transposed_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let (filters, dy, result) = (m.operand(op, 1), m.operand(op, 2), m.result(op, 0));
+    let &[height, width, from, to] = dims(m, filters)? else { return None };
+    let rows = if channels(m, op) == 3 { 1 } else { 2 };
+    let list = |name| int_list(m, op, name).filter(|list| list.len() == 4);
+    let (strides, given) = (list("strides")?, dims(m, dy)?);
+    let dilations = list("dilations").unwrap_or_else(|| vec![1; 4]);
+    let result_dims = dims(m, result)?;
+    let is_plain = given.get(channels(m, op)) == Some(&to) && result_dims.get(channels(m, op)) == Some(&from);
+    if constant_of(m, filters).is_none() || !is_float(m, dy) || !is_plain || strides != [1; 4] {
+        return None;
+    }
+    let forward = match m.attr_named(op, "padding").and_then(|attr| m.cx.as_str(attr))? {
+        "SAME" => None,
+        "VALID" => Some(vec![0; 8]),
+        _ => Some(int_list(m, op, "explicit_paddings").filter(|pads| pads.len() == 8)?),
+    };
+    let mut pads = [0; 8];
+    for (size, axis) in [height, width].into_iter().zip(rows..) {
+        let reach = (size - 1).checked_mul(dilations[axis])?;
+        let (before, after) = match &forward {
+            Some(pads) => (pads[2 * axis], pads[2 * axis + 1]),
+            None => (reach / 2, reach - reach / 2),
+        };
+        let (first, last) = (reach.checked_sub(before)?, reach.checked_sub(after)?);
+        let (&from, &to) = (given.get(axis)?, result_dims.get(axis)?);
+        // The sizes are those of the convolution's images.
+        let fits = from.checked_add(reach)?.checked_sub(before.checked_add(after)?) == Some(to);
+        if from == DYNAMIC || !fits || first < 0 || last < 0 {
+            return None;
+        }
+        (pads[2 * axis], pads[2 * axis + 1]) = (first, last);
+    }
+    let axes = b.ints(&[0, 1], DType::I32).ok()?;
+    let filters = b.one(Op::ReverseV2, &[filters, axes]).ok()?;
+    let order = b.ints(&[0, 1, 3, 2], DType::I32).ok()?;
+    let filters = b.one(Op::Transpose, &[filters, order]).ok()?;
+    let explicit = b.cx().str_attr("EXPLICIT");
+    b.op(Op::Conv2D, &[dy, filters])
+        .attrs_of(op, |name| !matches!(name, "padding" | "explicit_paddings"))
+        .attr("padding", explicit)
+        .ints("explicit_paddings", &pads)
         .like(result)
         .one()
         .ok()

@@ -29,7 +29,7 @@ mod tests;
 mod winograd;
 
 pub(crate) use channels_bytes::WriteLine;
-pub(crate) use filter_gradient::FilterGradient;
+use filter_gradient::FilterGradient;
 pub(crate) use winograd::pack_transformed;
 pub use winograd::{Patch, Winograd};
 
@@ -39,7 +39,7 @@ use crate::TensorError;
 use crate::gemm::Matrix;
 use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, RowSource, expect_len, multiply};
 use crate::parallel::Parallel;
-use crate::simd::{Isa, Row};
+use crate::simd::{Isa, Row, TileRows};
 
 /// One spatial dimension of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +231,7 @@ struct WindowRows<'a> {
 }
 
 impl RowSource for WindowRows<'_> {
-    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
+    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut TileRows) {
         let &Conv2d { channels, height, width, out: (_, cols), .. } = self.conv;
         let run = width.filter * channels;
         let mut at = steps.start;
@@ -242,7 +242,7 @@ impl RowSource for WindowRows<'_> {
             while row < rows.end {
                 let (line, x) = (row / cols, row % cols);
                 let count = (cols - x).min(rows.end - row);
-                let out = &mut out[row - rows.start..][..count];
+                let out = &mut out.0[row - rows.start..][..count];
                 self.lay(
                     isa,
                     self.line(line, tap, &height),
@@ -296,21 +296,6 @@ impl WindowRows<'_> {
         }
         for (x, out) in xs.zip(out).filter(|(x, _)| !whole.contains(x)) {
             copy_taps(width, channels, image, (x, piece.clone()), &mut out[at..][..piece.len()]);
-        }
-    }
-
-    /// Copies all elements of a window.
-    fn copy_window(&self, window: usize, out: &mut [f32]) {
-        let &Conv2d { channels, ref height, ref width, out: (_, cols), .. } = self.conv;
-        let run = width.filter * channels;
-        for (tap, out) in out.chunks_exact_mut(run.max(1)).enumerate() {
-            match self.line(window / cols, tap, height) {
-                Some(line) => {
-                    let image = &self.image[line * width.input * channels..];
-                    copy_taps(width, channels, image, (window % cols, 0..run), out);
-                }
-                None => out.fill(0.0),
-            }
         }
     }
 }

@@ -37,7 +37,7 @@ use std::ops::Range;
 
 pub use pack::PackedMatrix;
 pub(crate) use pack::{
-    AlignedStep, ColumnSource, RowSource, StoredFloat, each_panel, expect_len, pack_panel,
+    AlignedStep, ColumnSource, RowSource, StoredFloat, each_panel, expect_len, pack_panel, prepare_panels,
 };
 
 use crate::TensorError;
@@ -307,7 +307,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         let each = segment(steps.len());
         for (from, a) in steps.clone().step_by(each).zip(segments) {
             let some = from..steps.end.min(from + each);
-            self.a.copy(self.isa, rows.clone(), some, &mut a.0[..rows.len()]);
+            self.a.copy(self.isa, rows.clone(), some, a);
         }
     }
 
@@ -340,9 +340,11 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                 Some(space) => PanelSteps::packed(self.b.panel(panel, at, steps.clone(), space)),
                 None => self.b.in_place(panel, steps.clone()).unwrap_or(PanelSteps::NONE),
             };
-            let mut segments = [Segment { a: &a[0], b: PanelSteps::NONE, next: &[] }; SEGMENTS];
+            let by_steps = self.a.by_steps();
+            let mut segments = [Segment { a: &a[0], by_steps, b: PanelSteps::NONE, next: &[] }; SEGMENTS];
             for (i, segment) in segments.iter_mut().enumerate().take(steps.len().div_ceil(each)) {
-                *segment = Segment { a: &a[i], b: b.part(i * each, each), next: nexts.next().unwrap_or(&[]) };
+                let (b, next) = (b.part(i * each, each), nexts.next().unwrap_or(&[]));
+                *segment = Segment { a: &a[i], by_steps, b, next };
             }
             let col = panel * PANEL;
             let width = PANEL.min(n - col);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::TensorError;
 use crate::gemm::Matrix;
 use crate::scratch::filled;
-use crate::simd::{Isa, PANEL, PanelStep, PanelSteps, Row};
+use crate::simd::{Isa, PANEL, PanelStep, PanelSteps, TileRows};
 
 /// A panel step aligned to cache lines: a load that crosses two lines costs a fifth of the speed.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
@@ -210,11 +210,33 @@ pub(crate) trait ColumnSource: Sync {
     /// A prepared panel, the `at`th of its block, restricted to `rows`.
     fn panel<'s>(
         &'s self,
-        panel: usize,
+        _panel: usize,
         at: usize,
         rows: Range<usize>,
         space: &'s [AlignedStep],
-    ) -> &'s [PanelStep];
+    ) -> &'s [PanelStep] {
+        bytemuck::cast_slice(&space[at * rows.len()..][..rows.len()])
+    }
+}
+
+/// Extends `space` to the panels of a block, restricted to `rows`, and calls `pack(panel, from, steps)` for
+/// the steps of each, which are rows `from` and on.
+pub(crate) fn prepare_panels(
+    panels: Range<usize>,
+    rows: Range<usize>,
+    space: &mut Vec<AlignedStep>,
+    pack: impl Fn(usize, usize, &mut [PanelStep]),
+) {
+    if rows.is_empty() {
+        return;
+    }
+    let len = panels.len() * rows.len();
+    if space.len() < len {
+        space.resize(len, AlignedStep([0.0; PANEL]));
+    }
+    for (panel, steps) in panels.zip(space.chunks_exact_mut(rows.len())) {
+        pack(panel, rows.start, bytemuck::cast_slice_mut(steps));
+    }
 }
 
 impl ColumnSource for PackedMatrix<'_> {
@@ -253,56 +275,42 @@ impl ColumnSource for Matrix<'_, f32> {
     }
 
     fn prepare(&self, panels: Range<usize>, rows: Range<usize>, space: &mut Vec<AlignedStep>) {
-        if rows.is_empty() {
-            return;
-        }
-        let len = panels.len() * rows.len();
-        if space.len() < len {
-            space.resize(len, AlignedStep([0.0; PANEL]));
-        }
-        for (panel, steps) in panels.zip(space.chunks_exact_mut(rows.len())) {
-            pack_panel(self, panel, rows.start, bytemuck::cast_slice_mut(steps));
-        }
+        prepare_panels(panels, rows, space, |panel, from, steps| pack_panel(self, panel, from, steps));
     }
 
     fn in_place(&self, panel: usize, rows: Range<usize>) -> Option<PanelSteps<'_>> {
         let (numbers, stride) = self.rows_of()?;
         PanelSteps::strided(numbers.get(rows.start * stride + panel * PANEL..)?, stride, rows.len())
     }
-
-    fn panel<'s>(
-        &'s self,
-        _panel: usize,
-        at: usize,
-        rows: Range<usize>,
-        space: &'s [AlignedStep],
-    ) -> &'s [PanelStep] {
-        bytemuck::cast_slice(&space[at * rows.len()..][..rows.len()])
-    }
 }
 
 /// A source of the left matrix's rows: a matrix in memory, or the windows of an image.
 pub(crate) trait RowSource: Sync {
-    /// Copies elements `steps` of each of `rows` to the start of the corresponding element of `out`.
-    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]);
+    /// Whether [`RowSource::copy`] writes steps: the elements of some rows at a step are contiguous.
+    fn by_steps(&self) -> bool {
+        false
+    }
+
+    /// Copies elements `steps` of `rows`: of each row to the start of a row of `out`, or by steps.
+    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut TileRows);
 
     /// A row's elements, if they are contiguous in memory.
     fn contiguous(&self, row: usize) -> Option<&[f32]>;
 }
 
 impl RowSource for Matrix<'_, f32> {
-    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut [Row]) {
+    fn by_steps(&self) -> bool {
+        self.rows_of().is_none()
+    }
+
+    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut TileRows) {
         if let Some((numbers, stride)) = self.rows_of() {
             let numbers = numbers.get(rows.start * stride + steps.start..).unwrap_or(&[]);
-            return isa.copy_rows(numbers, stride, steps.len(), 0, out);
+            return isa.copy_rows(numbers, stride, steps.len(), 0, &mut out.0[..rows.len()]);
         }
         let Some((numbers, stride)) = self.transposed().rows_of() else { return };
-        for (p, step) in steps.enumerate() {
-            let col = numbers.get(step * stride + rows.start..).unwrap_or(&[]);
-            for (x, out) in col.iter().zip(out.iter_mut()) {
-                out[p] = *x;
-            }
-        }
+        let numbers = numbers.get(steps.start * stride + rows.start..).unwrap_or(&[]);
+        isa.copy_steps((numbers, stride), (0, rows.len()), &mut out.steps_mut()[..steps.len()]);
     }
 
     fn contiguous(&self, row: usize) -> Option<&[f32]> {

@@ -27,6 +27,22 @@ pub(crate) type Row = [f32; ROW];
 #[repr(C, align(64))]
 pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
+/// A step of a tile's rows: an element of each row.
+pub(crate) type RowStep = [f32; MAX_ROWS];
+
+impl TileRows {
+    /// The same memory as steps, one after another.
+    #[inline(always)]
+    pub(crate) fn steps(&self) -> &[RowStep] {
+        self.0.as_flattened().as_chunks().0
+    }
+
+    /// [`TileRows::steps`], to be written.
+    pub(crate) fn steps_mut(&mut self) -> &mut [RowStep] {
+        self.0.as_flattened_mut().as_chunks_mut().0
+    }
+}
+
 /// Some steps of a panel of the right matrix: packed, one after another, or in place in a row-major matrix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PanelSteps<'a> {
@@ -84,6 +100,8 @@ impl<'a> PanelSteps<'a> {
 pub(crate) struct Segment<'a> {
     /// The left matrix's rows.
     pub(crate) a: &'a TileRows,
+    /// True if the memory of `a` has steps, not rows. It is so for all segments of a tile, or for none.
+    pub(crate) by_steps: bool,
     /// The steps of the right matrix's panel, at most [`MAX_STEPS`].
     pub(crate) b: PanelSteps<'a>,
     /// Numbers that are needed after the tile, prefetched meanwhile. Those for which the steps do not suffice

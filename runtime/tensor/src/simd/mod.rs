@@ -17,6 +17,7 @@
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
 //!                       ├─ reduce    sums and extremes                                  (reduce.rs)
+//!                       ├─ norm_sums  moments of a batch, and its gradient            (moments.rs)
 //!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
 //!                       ├─ zip       a step of a fused program                          (zip.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
@@ -52,6 +53,7 @@ mod halves;
 mod layout;
 #[cfg(target_arch = "x86_64")]
 mod matrix_unit;
+mod moments;
 mod planes;
 mod reduce;
 mod rows;
@@ -79,9 +81,10 @@ pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
 pub(crate) use layout::{
-    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
+    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, RowStep, Segment, TileRows,
 };
 pub use layout::{PANEL, Precision};
+pub(crate) use moments::NormSlopes;
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Reduction;
 pub(crate) use rows::RowFunction;
@@ -245,6 +248,18 @@ impl Isa {
                 tile::copy_rows((from, distance), len, at, out);
             },
             tile::copy_rows((from, distance), len, at, out)
+        );
+    }
+
+    /// Copies `n` elements of each step, `distance` apart in `from`, to rows `row` and on of `out`. The rows
+    /// behind them may be overwritten if `row` is 0.
+    pub(crate) fn copy_steps(self, from: (&[f32], usize), rows: (usize, usize), out: &mut [RowStep]) {
+        compiled!(
+            self,
+            |from: (&[f32], usize), rows: (usize, usize), out: &mut [RowStep]| {
+                tile::copy_steps(from, rows, out);
+            },
+            tile::copy_steps(from, rows, out)
         );
     }
 
@@ -739,6 +754,31 @@ impl Isa {
                 reduction, x, stride, acc
             ),
             reduce::rows(reduction, x, stride, acc)
+        );
+    }
+
+    /// For each column j of matrices with as many columns as `shift`: adds the sum of `w` to `sums[0][j]` and
+    /// that of `w * (x - shift[j])` to `sums[1][j]`, where `w` is the element of `weights`, or `x - shift[j]`
+    /// without weights.
+    pub(crate) fn norm_sums(self, x: &[f32], weights: Option<&[f32]>, shift: &[f32], sums: [&mut [f64]; 2]) {
+        compiled!(
+            self,
+            |x: &[f32], weights: Option<&[f32]>, shift: &[f32], sums: [&mut [f64]; 2]| moments::sums(
+                x, weights, shift, sums
+            ),
+            moments::sums(x, weights, shift, sums)
+        );
+    }
+
+    /// `dy = (dy - (x - mean) * slope - offset) * factor`. The four are rows of one length or single numbers;
+    /// the length of `dy` is a multiple of theirs.
+    pub(crate) fn norm_gradient(self, slopes: NormSlopes<'_>, x: &[f32], dy: &mut [f32]) {
+        compiled!(
+            self,
+            |slopes: NormSlopes<'_>, x: &[f32], dy: &mut [f32]| {
+                moments::norm_gradient::<FUSED>(slopes, x, dy);
+            },
+            moments::norm_gradient::<true>(slopes, x, dy)
         );
     }
 

@@ -148,10 +148,10 @@ unsafe fn transpose_sums<V: Vector>(outs: usize, block: &mut Block) {
                 let row = |i: usize| V::load(rows[i].as_ptr().add(lane));
                 let fours = V::transpose_fours([row(0), row(1), row(2), row(3)]);
                 let to = transposed.as_mut_ptr().add(lane).cast::<f32>();
-                fours[0].store_fours(to, 16);
-                fours[1].store_fours(to.add(4), 16);
-                fours[2].store_fours(to.add(8), 16);
-                fours[3].store_fours(to.add(12), 16);
+                fours[0].store_fours(to, 16, V::LANES / 4);
+                fours[1].store_fours(to.add(4), 16, V::LANES / 4);
+                fours[2].store_fours(to.add(8), 16, V::LANES / 4);
+                fours[3].store_fours(to.add(12), 16, V::LANES / 4);
             }
         }
     }

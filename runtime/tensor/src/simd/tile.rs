@@ -1,10 +1,10 @@
 //! A tile of the product: some rows of the left matrix times one panel of the right one.
 //!
-//! Both come in segments, one after another. The rows have a constant stride ([`TileRows`](super::TileRows));
-//! each element of a row is broadcast. `b` is a panel of [`PANEL`](super::PANEL) columns per step. AVX-512
-//! holds 14 rows by 32 columns in 28 registers; two more hold the step of `b`. AVX2 and the portable version
-//! process the same panel in parts of 16 and 8 columns. Parts beyond the width of a narrow matrix are
-//! skipped.
+//! Both come in segments, one after another. The rows have a constant stride ([`TileRows`](super::TileRows)),
+//! or the elements of all rows at a step follow each other; each element of a row is broadcast. `b` is a panel
+//! of [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows by 32 columns in 28 registers; two more
+//! hold the step of `b`. AVX2 and the portable version process the same panel in parts of 16 and 8 columns.
+//! Parts beyond the width of a narrow matrix are skipped.
 //!
 //! `b` comes from the L2 cache, so it is prefetched some steps ahead. The destination of the sums is
 //! prefetched at the start. Data that is needed after the tile ([`Segment::next`]) is prefetched into the L2
@@ -27,7 +27,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 #[cfg(target_arch = "x86_64")]
 use super::functions::fma;
-use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
+use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, RowStep, Segment};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
@@ -51,8 +51,17 @@ macro_rules! by_rows {
 
 pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_, '_>) {
     for part in 0..width.div_ceil(8) {
-        by_rows!(rows, portable_of<8>(part, segments, place), 1 2 3 4);
+        if has_steps(segments) {
+            by_rows!(rows, portable_of<8, true>(part, segments, place), 1 2 3 4);
+        } else {
+            by_rows!(rows, portable_of<8, false>(part, segments, place), 1 2 3 4);
+        }
     }
+}
+
+/// True if the left matrix is laid out by steps.
+fn has_steps(segments: &[Segment<'_>]) -> bool {
+    segments.first().is_some_and(|segment| segment.by_steps)
 }
 
 /// Repeats `$body` for each row below `$count`, with `$i` a constant.
@@ -63,19 +72,20 @@ macro_rules! each_row {
     };
 }
 
-fn portable_of<const R: usize, const LANES: usize>(
+fn portable_of<const R: usize, const LANES: usize, const STEPS: bool>(
     part: usize,
     segments: &[Segment<'_>],
     place: &mut Place<'_, '_>,
 ) {
     let mut sums = [[0.0f32; LANES]; R];
-    for &Segment { a, b, next: _ } in segments {
-        let a = &a.0;
+    for &Segment { a, by_steps: _, b, next: _ } in segments {
+        let (steps, a) = (a.steps(), &a.0);
         for p in 0..b.len().min(ROW) {
             let b = &b.step(p).as_chunks::<LANES>().0[part];
             for i in 0..R {
                 for j in 0..LANES {
-                    sums[i][j] = fma::<{ FUSED }>(a[i][p], b[j], sums[i][j]);
+                    let a = if STEPS { steps[p][i] } else { a[i][p] };
+                    sums[i][j] = fma::<{ FUSED }>(a, b[j], sums[i][j]);
                 }
             }
         }
@@ -150,6 +160,18 @@ pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize
     }
 }
 
+/// See [`super::Isa::copy_steps`]. Copies the elements of all rows where there are as many.
+#[inline(always)]
+pub(super) fn copy_steps((from, distance): (&[f32], usize), (row, n): (usize, usize), out: &mut [RowStep]) {
+    for (p, out) in out.iter_mut().enumerate() {
+        let Some(from) = from.get(p * distance..) else { return };
+        match from.first_chunk() {
+            Some(all) if row == 0 && n > MAX_ROWS / 2 => *out = *all,
+            _ => out[row..row + n].copy_from_slice(&from[..n]),
+        }
+    }
+}
+
 /// Defines a tile for one instruction set, in parts of two vectors of `$lanes`, or of one vector at the end
 /// of the width.
 macro_rules! x86_tile {
@@ -164,19 +186,22 @@ macro_rules! x86_tile {
         ) {
             let has_next = segments.iter().any(|segment| !segment.next.is_empty());
             for part in (0..width.div_ceil($lanes)).step_by(2) {
-                if width - part * $lanes <= $lanes {
-                    by_rows!(rows, $of<1, false>(part, segments, place), $($rows)*);
-                } else if has_next {
-                    by_rows!(rows, $of<2, true>(part, segments, place), $($rows)*);
-                } else {
-                    by_rows!(rows, $of<2, false>(part, segments, place), $($rows)*);
+                let is_narrow = width - part * $lanes <= $lanes;
+                match (is_narrow, has_steps(segments)) {
+                    (true, false) => by_rows!(rows, $of<1, false, false>(part, segments, place), $($rows)*),
+                    (true, true) => by_rows!(rows, $of<1, false, true>(part, segments, place), $($rows)*),
+                    (false, true) => by_rows!(rows, $of<2, true, true>(part, segments, place), $($rows)*),
+                    (false, false) if has_next => {
+                        by_rows!(rows, $of<2, true, false>(part, segments, place), $($rows)*);
+                    }
+                    (false, false) => by_rows!(rows, $of<2, false, false>(part, segments, place), $($rows)*),
                 }
             }
         }
 
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
-        fn $of<const R: usize, const V: usize, const ASKS: bool>(
+        fn $of<const R: usize, const V: usize, const ASKS: bool, const STEPS: bool>(
             part: usize,
             segments: &[Segment<'_>],
             place: &mut Place<'_, '_>,
@@ -187,8 +212,8 @@ macro_rules! x86_tile {
                 prefetch_at(&out[(part + V - 1) * $lanes]);
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
-            for &Segment { a, b, next } in segments {
-                let a = &a.0;
+            for &Segment { a, by_steps: _, b, next } in segments {
+                let (steps, a) = (a.steps(), &a.0);
                 for p in 0..b.len().min(ROW) {
                     if ASKS
                         && p % NEXT == 0
@@ -206,7 +231,7 @@ macro_rules! x86_tile {
                         // Not for synchronization: keeps the compiler from loading all rows' elements at
                         // once, which would spill registers.
                         compiler_fence(Ordering::SeqCst);
-                        let a = $set(a[I][p]);
+                        let a = $set(if STEPS { steps[p][I] } else { a[I][p] });
                         sums[I][0] = $fma(a, b[0], sums[I][0]);
                         if V == 2 {
                             sums[I][1] = $fma(a, b[1], sums[I][1]);

@@ -44,18 +44,10 @@ unsafe fn transpose<V: Vector>(
                 };
                 let columns = V::transpose_fours([line(0), line(1), line(2), line(3)]);
                 let to = to.as_mut_ptr().add(i * to_step + p);
-                if n == V::LANES {
-                    for (k, columns) in columns.into_iter().enumerate() {
-                        columns.store_fours(to.add(k * to_step), FOUR * to_step);
-                    }
-                } else {
-                    let mut rest = [[0.0f32; FOUR]; 16];
-                    for (k, columns) in columns.into_iter().enumerate() {
-                        columns.store_fours(rest.as_mut_ptr().cast::<f32>().add(k * FOUR), FOUR * FOUR);
-                    }
-                    for (k, four) in rest[..n].iter().enumerate() {
-                        to.add(k * to_step).cast::<[f32; FOUR]>().write(*four);
-                    }
+                for (k, columns) in columns.into_iter().enumerate().take(n) {
+                    // Column k of each group of four.
+                    let groups = (n + FOUR - 1 - k) / FOUR;
+                    columns.store_fours(to.add(k * to_step), FOUR * to_step, groups);
                 }
             }
         }

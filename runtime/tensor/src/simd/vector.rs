@@ -16,7 +16,7 @@ use super::layout::FUSED;
 ///
 /// # Safety
 /// For every function: the machine has the type's instructions. A pointer refers to the floats that are read
-/// or written: [`Vector::LANES`] of them, or `n`, which is less, or the groups of four of
+/// or written: [`Vector::LANES`] of them, or `n`, which is less, or `n` groups of four in
 /// [`Vector::store_fours`].
 pub(super) trait Vector: Copy {
     const LANES: usize;
@@ -36,8 +36,8 @@ pub(super) trait Vector: Copy {
     /// A 4x4 transposition within each four lanes: the first lanes of all four vectors, the second ones, and
     /// so on.
     unsafe fn transpose_fours(rows: [Self; 4]) -> [Self; 4];
-    /// Stores each group of four lanes, `step` floats apart.
-    unsafe fn store_fours(self, to: *mut f32, step: usize);
+    /// Stores each of the first `n` groups of four lanes, `step` floats apart.
+    unsafe fn store_fours(self, to: *mut f32, step: usize, n: usize);
 }
 
 impl Vector for [f32; 8] {
@@ -105,8 +105,8 @@ impl Vector for [f32; 8] {
     }
 
     #[inline(always)]
-    unsafe fn store_fours(self, to: *mut f32, step: usize) {
-        for (i, four) in self.as_chunks::<4>().0.iter().enumerate() {
+    unsafe fn store_fours(self, to: *mut f32, step: usize, n: usize) {
+        for (i, four) in self.as_chunks::<4>().0.iter().enumerate().take(n) {
             // SAFETY: the caller guarantees four floats at every step.
             unsafe { to.add(i * step).cast::<[f32; 4]>().write(*four) }
         }
@@ -197,11 +197,15 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
-    unsafe fn store_fours(self, to: *mut f32, step: usize) {
+    unsafe fn store_fours(self, to: *mut f32, step: usize, n: usize) {
         // SAFETY: the trait's contract.
         unsafe {
-            _mm_storeu_ps(to, _mm256_castps256_ps128(self));
-            _mm_storeu_ps(to.add(step), _mm256_extractf128_ps::<1>(self));
+            if n > 0 {
+                _mm_storeu_ps(to, _mm256_castps256_ps128(self));
+            }
+            if n > 1 {
+                _mm_storeu_ps(to.add(step), _mm256_extractf128_ps::<1>(self));
+            }
         }
     }
 }
@@ -301,13 +305,21 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
-    unsafe fn store_fours(self, to: *mut f32, step: usize) {
+    unsafe fn store_fours(self, to: *mut f32, step: usize, n: usize) {
         // SAFETY: the trait's contract.
         unsafe {
-            _mm_storeu_ps(to, _mm512_castps512_ps128(self));
-            _mm_storeu_ps(to.add(step), _mm512_extractf32x4_ps::<1>(self));
-            _mm_storeu_ps(to.add(2 * step), _mm512_extractf32x4_ps::<2>(self));
-            _mm_storeu_ps(to.add(3 * step), _mm512_extractf32x4_ps::<3>(self));
+            if n > 0 {
+                _mm_storeu_ps(to, _mm512_castps512_ps128(self));
+            }
+            if n > 1 {
+                _mm_storeu_ps(to.add(step), _mm512_extractf32x4_ps::<1>(self));
+            }
+            if n > 2 {
+                _mm_storeu_ps(to.add(2 * step), _mm512_extractf32x4_ps::<2>(self));
+            }
+            if n > 3 {
+                _mm_storeu_ps(to.add(3 * step), _mm512_extractf32x4_ps::<3>(self));
+            }
         }
     }
 }

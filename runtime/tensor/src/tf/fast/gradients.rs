@@ -3,18 +3,16 @@
 //! As in `images`, the layout is NHWC, groups become separate images, and one group per channel is a
 //! depthwise convolution.
 //!
-//! The gradient by the images multiplies `dy` with the filters, and adds the products to the pixels of each
-//! window (col2im). The gradient by the filters multiplies windows, laid out block by block (im2col), with
-//! `dy`; for few channels it sums runs of pixels instead (`conv::filter_gradient`). Channelwise operations
-//! need no matrix products (`conv::channels_gradient`).
+//! The products are those of `conv::gradient`; for few channels the gradient by the filters sums runs of
+//! pixels instead (`conv::filter_gradient`). Channelwise operations need no matrix products
+//! (`conv::channels_gradient`).
 
 use super::super::conv::{ConvGeometry, grouped};
 use super::super::pool::PoolGeometry;
 use super::super::{Conv2dAttrs, ImageFormat, Pool2dAttrs, Reduce, reference};
 use super::images::{as_nhwc, is_plain, repeated, swapped, to_nhwc};
 use super::{Cx, reduce};
-use crate::conv::{Conv2d, FilterGradient};
-use crate::gemm::{Matrix, product_into};
+use crate::conv::Conv2d;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// See [`reference::conv2d_backprop_input`].
@@ -53,7 +51,7 @@ fn by_input(
         let sums = if *to == 1 { out } else { reduce(Reduce::Sum, &out, &[2], false, cx)? };
         return sums.reshaped(shape);
     }
-    let out = HostTensor::zeros(DType::F32, Shape::new(&[groups, pixels, *from])?, cx.allocator)?;
+    let out = HostTensor::allocate(DType::F32, Shape::new(&[groups, pixels, *from])?, cx.allocator)?;
     {
         let (filter, dy) =
             (swapped(filter, [taps * from, groups, *to], cx)?, swapped(dy, [rows, groups, *to], cx)?);
@@ -61,7 +59,7 @@ fn by_input(
         let conv = geometry.images(*from)?;
         let inputs = filter.chunks_exact(taps * from * to).zip(dy.chunks_exact(rows * to));
         for ((filter, dy), out) in inputs.zip(out.chunks_exact_mut(pixels * from)) {
-            conv.spread(dy, Matrix::new(filter, taps * from, *to).transposed(), out, cx.parallel)?;
+            conv.by_images(dy, (filter, *to), out, cx.parallel)?;
         }
     }
     swapped(&out, [groups, pixels, *from], cx)?.reshaped(shape)
@@ -108,18 +106,8 @@ fn by_filter(
         let (x, dy, mut out) = (x.read::<f32>()?, dy.read::<f32>()?, out.write::<f32>()?);
         let conv = geometry.images(*from)?;
         let inputs = x.chunks_exact(pixels * from).zip(dy.chunks_exact(rows * to));
-        let runs = FilterGradient::new(&conv, *to)?;
         for ((x, dy), out) in inputs.zip(out.chunks_exact_mut(taps * from * to)) {
-            if let Some(runs) = &runs
-                && runs.run(x, dy, out, cx.parallel)?
-            {
-                continue;
-            }
-            conv.each_windows(x, |first, count, windows| {
-                let dy = Matrix::new(&dy[first * to..][..count * to], count, *to);
-                let windows = Matrix::new(windows, count, windows.len() / count).transposed();
-                product_into(windows, dy, (&mut *out, (*to, 1)), first > 0);
-            })?;
+            conv.by_filters(x, dy, *to, out, cx.parallel)?;
         }
     }
     swapped(&out, [groups, taps * from, *to], cx)

@@ -1,12 +1,17 @@
-//! Biases and batch normalization with its gradients, NHWC or NCHW. Training makes several passes over the
-//! images, each at memory speed.
+//! Biases and batch normalization with its gradients, NHWC or NCHW.
+//!
+//! Training reads the images twice: for the moments, and to normalize them. So does the gradient: for the sums
+//! of the gradients and of their products with the images, and for the gradient by the images. Sums are in
+//! f64, over parts of the images whose number depends on the shape only. Moments are sums of differences from
+//! a pixel of the channel, so that a mean that is large relative to the deviation costs no digits.
 
 use super::super::norm::{all_but_channels, channels_of, moments_after};
 use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, reference};
 use super::elementwise::binary;
 use super::{BLOCK, Cx, reduce};
-use crate::scratch::collected;
-use crate::simd::Isa;
+use crate::parallel::{ADDITIONS_PER_NS, each_part, nanoseconds};
+use crate::scratch::{collected, filled};
+use crate::simd::{Arithmetic, Isa, NormSlopes, Over};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// See [`reference::bias_add`]; in place.
@@ -58,22 +63,23 @@ fn factors(scale: &[f64], variance: &[f64], attrs: &BatchNormAttrs) -> Result<Ve
     collected(scale.iter().zip(variance).map(factor))
 }
 
-/// `(x - mean) * factor + offset` per channel, for `count` channels with stride `step`; in place.
-fn normalize(
+/// Calls `run(channels, first, part)` for parts of `out`, images with `count` channels with stride `step`: for
+/// whole pixels, or for a part of one channel. `first` is the position of the part. `out` is written over `x`
+/// if it has no other handle.
+fn each_channels(
     x: HostTensor,
     (count, step): (usize, usize),
-    (mean, factors, offset): (&[f32], &[f32], &[f32]),
     cx: &Cx<'_>,
+    run: impl Fn(std::ops::Range<usize>, usize, &mut [f32]) + Sync,
 ) -> Result<HostTensor, TensorError> {
-    let isa = Isa::detect();
     let unit = if step == 1 { count } else { step };
     let run = |first: usize, out: &mut [f32]| {
         if step == 1 {
-            return isa.normalize(mean, factors, offset, out);
+            return run(0..count, first, out);
         }
         for (plane, out) in (first / step..).zip(out.chunks_exact_mut(step)) {
             let c = plane % count;
-            isa.normalize(&mean[c..=c], &factors[c..=c], &offset[c..=c], out);
+            run(c..c + 1, plane * step, out);
         }
     };
     if x.num_elements() == 0 {
@@ -99,6 +105,19 @@ fn normalize(
     Ok(out)
 }
 
+/// `(x - mean) * factor + offset` per channel, for `count` channels with stride `step`; in place.
+fn normalize(
+    x: HostTensor,
+    layout: (usize, usize),
+    (mean, factors, offset): (&[f32], &[f32], &[f32]),
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let isa = Isa::detect();
+    each_channels(x, layout, cx, |c, _, out| {
+        isa.normalize(&mean[c.clone()], &factors[c.clone()], &offset[c], out);
+    })
+}
+
 /// The layout of nonempty f32 images and vectors with one element per channel.
 struct Images {
     channels: usize,
@@ -106,56 +125,81 @@ struct Images {
     step: usize,
     /// The number of elements of a channel.
     n: f64,
-    /// All axes except the channels.
-    axes: Vec<i64>,
-    /// The shape of a vector that broadcasts along the channels.
-    row: Shape,
 }
+
+/// The number of elements in a part of the images whose sums are computed separately.
+const PART: usize = 1 << 16;
 
 impl Images {
     /// `None` if a dtype or shape is not supported.
     fn new(x: &HostTensor, vectors: &[&HostTensor], format: ImageFormat) -> Option<Images> {
-        let op = "FusedBatchNormV3";
-        let (channels, step) = channels_of(op, x, format).ok()?;
+        let (channels, step) = channels_of("FusedBatchNormV3", x, format).ok()?;
         let vector = Shape::new(&[channels]).ok()?;
-        let behind = if format == ImageFormat::Nhwc { 0 } else { x.shape().rank() - 2 };
-        let row = [&[channels][..], &vec![1; behind]].concat();
         let fits = |v: &&HostTensor| v.dtype() == DType::F32 && *v.shape() == vector;
         (x.dtype() == DType::F32 && x.num_elements() > 0 && vectors.iter().all(fits)).then_some(())?;
-        let n = (x.num_elements() / channels) as f64;
-        let axes = all_but_channels(op, x, format).ok()?;
-        Some(Images { channels, step, n, axes, row: Shape::new(&row).ok()? })
+        Some(Images { channels, step, n: (x.num_elements() / channels) as f64 })
     }
 
-    /// The reduction of each channel.
-    fn reduced(&self, op: Reduce, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
-        reduce(op, x, &self.axes, false, cx)
-    }
-
-    /// `op(x, vector)`, in place.
-    fn with_each(
+    /// For each channel the sums of `w` and of `w * (x - shift)`, where `w` is the element of `weights`, or
+    /// `x - shift` without weights.
+    fn sums(
         &self,
-        op: Binary,
-        x: HostTensor,
-        vector: &HostTensor,
+        x: &[f32],
+        weights: Option<&[f32]>,
+        shift: &[f32],
         cx: &Cx<'_>,
-    ) -> Result<HostTensor, TensorError> {
-        binary(op, x, vector.reshaped(self.row.clone())?, cx)
+    ) -> Result<[Vec<f64>; 2], TensorError> {
+        let (isa, channels) = (Isa::detect(), self.channels);
+        // Parts are some pixels of all channels, or a channel of an image.
+        let (part, columns) =
+            if self.step == 1 { ((PART / channels).max(1) * channels, channels) } else { (self.step, 1) };
+        let mut parts = filled(x.len().div_ceil(part).saturating_mul(2 * columns), 0.0)?;
+        let workers = cx.parallel.workers(nanoseconds(x.len(), ADDITIONS_PER_NS));
+        each_part(parts.chunks_mut(2 * columns), workers, cx.parallel, &|i, sums| {
+            let at = i * part..x.len().min((i + 1) * part);
+            let (x, weights) = (&x[at.clone()], weights.map(|weights| &weights[at]));
+            let (first, second) = sums.split_at_mut(columns);
+            if self.step == 1 {
+                return isa.norm_sums(x, weights, shift, [first, second]);
+            }
+            // The plane of a channel is read as rows.
+            let row = [shift[i % channels]; ROW];
+            let (mut lanes, mut more) = ([0.0; ROW], [0.0; ROW]);
+            let rows = x.len() / ROW * ROW;
+            for (at, width) in [(0..rows, ROW), (rows..x.len(), x.len() - rows)] {
+                let (weights, row) = (weights.map(|weights| &weights[at.clone()]), &row[..width]);
+                isa.norm_sums(&x[at], weights, row, [&mut lanes, &mut more]);
+            }
+            (first[0], second[0]) = (lanes.iter().sum(), more.iter().sum());
+        });
+        let (mut first, mut second) = (filled(channels, 0.0)?, filled(channels, 0.0)?);
+        for (i, sums) in parts.chunks_exact(2 * columns).enumerate() {
+            let c = i * columns % channels;
+            let (a, b) = sums.split_at(columns);
+            first[c..].iter_mut().zip(a).for_each(|(sum, a)| *sum += a);
+            second[c..].iter_mut().zip(b).for_each(|(sum, b)| *sum += b);
+        }
+        Ok([first, second])
     }
 
-    fn vector(&self, f: impl Fn(usize) -> f64, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
-        let values = collected((0..self.channels).map(|c| f(c) as f32))?;
-        HostTensor::from_slice(Shape::new(&[self.channels])?, &values, cx.allocator)
+    fn vector(&self, values: &[f64], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+        HostTensor::from_slice(Shape::new(&[self.channels])?, &rounded(values)?, cx.allocator)
     }
 }
+
+/// The number of columns as which a plane of a channel is read.
+const ROW: usize = 32;
 
 /// A vector's elements in f64.
 fn wide(x: &HostTensor) -> Result<Vec<f64>, TensorError> {
     collected(x.read::<f32>()?.iter().map(|&x| f64::from(x)))
 }
 
-/// See [`reference::batch_norm_training`]. The centered images are rounded to f32, so their mean is not
-/// exactly 0; it corrects the mean and the variance.
+fn rounded(x: &[f64]) -> Result<Vec<f32>, TensorError> {
+    collected(x.iter().map(|&x| x as f32))
+}
+
+/// See [`reference::batch_norm_training`].
 pub fn batch_norm_training(
     x: HostTensor,
     (scale, offset): (&HostTensor, &HostTensor),
@@ -166,25 +210,32 @@ pub fn batch_norm_training(
     let Some(images) = Images::new(&x, &[scale, offset], attrs.format) else {
         return reference::batch_norm_training(&x, scale, offset, running, attrs, cx.allocator);
     };
-    let mean = images.reduced(Reduce::Mean, &x, cx)?;
-    let centered = images.with_each(Binary::Sub, x, &mean, cx)?;
-    let rest = images.reduced(Reduce::Mean, &centered, cx)?;
-    let norm = wide(&images.reduced(Reduce::EuclideanNorm, &centered, cx)?)?;
-    let (means, rests) = (wide(&mean)?, wide(&rest)?);
-    // The variance is negative by rounding only; NaN is kept.
-    let variance = |(norm, rest): (&f64, &f64)| match norm * norm / images.n - rest * rest {
-        variance if variance < 0.0 => 0.0,
-        variance => variance,
+    let (mean, variance) = {
+        let x = x.read::<f32>()?;
+        // The first pixel; differences from an infinite one would be NaN.
+        let shift = x.iter().step_by(images.step).take(images.channels);
+        let shift = collected(shift.map(|&x| if x.is_finite() { x } else { 0.0 }))?;
+        let [sums, squares] = images.sums(&x, None, &shift, cx)?;
+        let moments = |((shift, sum), square): ((&f32, &f64), &f64)| {
+            let rest = sum / images.n;
+            let variance = square / images.n - rest * rest;
+            // Negative by rounding only; NaN is kept.
+            (f64::from(*shift) + rest, if variance < 0.0 { 0.0 } else { variance })
+        };
+        let moments = collected(shift.iter().zip(&sums).zip(&squares).map(moments))?;
+        (collected(moments.iter().map(|m| m.0))?, collected(moments.iter().map(|m| m.1))?)
     };
-    let variance = collected(norm.iter().zip(&rests).map(variance))?;
     let y = {
-        let (rest, offset) = (rest.read::<f32>()?, offset.read::<f32>()?);
-        let by = (&rest[..], &factors(&wide(scale)?, &variance, attrs)?[..], &offset[..]);
-        normalize(centered, (images.channels, images.step), by, cx)?
+        // The images are centered by the rounded mean; the rest is subtracted from the offset.
+        let (near, factors) = (rounded(&mean)?, factors(&wide(scale)?, &variance, attrs)?);
+        let rest = |((mean, near), (factor, offset)): ((&f64, &f32), (&f32, &f32))| {
+            let rest = mean - f64::from(*near);
+            if rest == 0.0 { *offset } else { (f64::from(*offset) - rest * f64::from(*factor)) as f32 }
+        };
+        let offset = offset.read::<f32>()?;
+        let offset = collected(mean.iter().zip(&near).zip(factors.iter().zip(&offset[..])).map(rest))?;
+        normalize(x, (images.channels, images.step), (&near, &factors, &offset), cx)?
     };
-    // An infinite mean makes the rest infinite or NaN; then the mean is not corrected.
-    let corrected = |(&mean, &rest): (&f64, &f64)| if rest.is_finite() { mean + rest } else { mean };
-    let mean = collected(means.iter().zip(&rests).map(corrected))?;
     let [mean, variance, batch_mean, batch_variance] =
         moments_after(images.n, (mean, variance), DType::F32, running, attrs, cx.allocator)?;
     Ok([y, mean, variance, batch_mean, batch_variance])
@@ -205,24 +256,31 @@ pub fn batch_norm_grad(
         let moments = (mean, variance);
         return reference::batch_norm_grad(&dy, &x, scale, moments, is_training, attrs, cx.allocator);
     };
-    let (ones, zeros) = (images.vector(|_| 1.0, cx)?, images.vector(|_| 0.0, cx)?);
-    let normalized = batch_norm(x, &BatchNorm { scale: &ones, offset: &zeros, mean, variance }, attrs, cx)?;
-    let by_offset = images.reduced(Reduce::Sum, &dy, cx)?;
-    let by_scale = {
-        let products = binary(Binary::Mul, normalized.clone(), dy.clone(), cx)?;
-        images.reduced(Reduce::Sum, &products, cx)?
+    let (x, mean) = (x.read::<f32>()?, mean.read::<f32>()?);
+    let (variance, scale) = (wide(variance)?, wide(scale)?);
+    let inverse = collected(variance.iter().map(|v| (v + f64::from(attrs.epsilon)).sqrt().recip()))?;
+    let (x, mean): (&[f32], &[f32]) = (&x, &mean);
+    let [by_offset, products] = images.sums(x, Some(&dy.read::<f32>()?[..]), mean, cx)?;
+    let scaled = |by: &[f64], f: &dyn Fn(f64) -> f64| {
+        collected(by.iter().zip(&inverse).map(|(by, inverse)| by * f(*inverse)))
     };
-    let through_moments = if is_training {
-        let (by_scale, by_offset) = (wide(&by_scale)?, wide(&by_offset)?);
-        let slope = images.vector(|c| by_scale[c] / images.n, cx)?;
-        let offset = images.vector(|c| by_offset[c] / images.n, cx)?;
-        let x = images.with_each(Binary::Mul, normalized, &slope, cx)?;
-        Some(images.with_each(Binary::Add, x, &offset, cx)?)
-    } else {
-        None
-    };
-    let dy = through_moments.map_or(Ok(dy.clone()), |x| binary(Binary::Sub, dy, x, cx))?;
-    let (scale, variance) = (wide(scale)?, wide(variance)?);
-    let factor = |c: usize| scale[c] / (variance[c] + f64::from(attrs.epsilon)).sqrt();
-    Ok([images.with_each(Binary::Mul, dy, &images.vector(factor, cx)?, cx)?, by_scale, by_offset])
+    let by_scale = scaled(&products, &|inverse| inverse)?;
+    let factor = rounded(&scaled(&scale, &|inverse| inverse)?)?;
+    let through_moments =
+        |by: Vec<f64>| collected(by.iter().map(|by| if is_training { (by / images.n) as f32 } else { 0.0 }));
+    let slope = through_moments(scaled(&products, &|inverse| inverse * inverse)?)?;
+    let offset = through_moments(scaled(&by_offset, &|_| 1.0)?)?;
+    let isa = Isa::detect();
+    let layout = (images.channels, images.step);
+    let by_x = each_channels(dy, layout, cx, |c, first, out| {
+        let x = &x[first..][..out.len()];
+        if !is_training {
+            // An infinite pixel has no influence.
+            return isa.arithmetic(Arithmetic::Mul, Over::Left, out, &factor[c]);
+        }
+        let [mean, slope, offset, factor] =
+            [mean, &slope, &offset, &factor].map(|numbers| &numbers[c.clone()]);
+        isa.norm_gradient(NormSlopes { mean, slope, offset, factor }, x, out);
+    })?;
+    Ok([by_x, images.vector(&by_scale, cx)?, images.vector(&by_offset, cx)?])
 }

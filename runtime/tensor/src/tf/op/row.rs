@@ -124,6 +124,8 @@ impl Traits {
     pub const OF_VALUES: Traits = Traits(1 << 6);
     /// Foreign code, which the compiler does not evaluate.
     pub const FOREIGN: Traits = Traits(1 << 7);
+    /// A kernel with an effect that reads its dense operands and retains none.
+    pub const READS: Traits = Traits(1 << 8);
 
     /// Both sets.
     #[must_use]
@@ -567,6 +569,11 @@ pub const fn values(shape: Rule, cost: Cost) -> Columns {
 /// A kernel of the runtime with an effect.
 pub const fn state(effect: Effect, shape: Rule, cost: Cost) -> Columns {
     Columns { effect, ..values(shape, cost) }
+}
+
+/// A kernel that updates variables by the elements of its dense operands.
+pub(super) const fn update() -> Columns {
+    state(Effect::Write, rules::unknown, Cost::PerOperand(1)).with(Traits::READS).no_gradient()
 }
 
 /// Control flow, lowered by the compiler.

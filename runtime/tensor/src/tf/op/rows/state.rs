@@ -1,7 +1,7 @@
 //! Variables, optimizers, tensor arrays, stacks, messages: operators with effects.
 
 use super::super::infer::{arrays, rules};
-use super::super::row::{Cost, Effect, state, unsupported};
+use super::super::row::{Cost, Effect, state, unsupported, update};
 use super::operators::operators;
 
 operators! { 8:
@@ -13,13 +13,13 @@ operators! { 8:
         => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// A value added to a variable.
     AssignAddVariableOp "!resource:resource value:dtype ->; dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+        => update();
     /// A value subtracted from a reference variable.
     AssignSub "ref:Ref(T) value:T -> output_ref:Ref(T); T:type use_locking:bool=false"
         => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
     /// A value subtracted from a variable.
     AssignSubVariableOp "!resource:resource value:dtype ->; dtype:type"
-        => state(Effect::Write, rules::unknown, Cost::PerOperand(1)).no_gradient();
+        => update();
     /// The value of a variable set.
     AssignVariableOp "!resource:resource value:dtype ->; dtype:type validate_shape:bool=false"
         => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
