@@ -1,9 +1,10 @@
 //! Biases and batch normalization with its gradients, NHWC or NCHW.
 //!
 //! Training reads the images twice: for the moments, and to normalize them. So does the gradient: for the
-//! sums of the gradients and of their products with the images, and for the gradient by the images. Sums are in
-//! f64, over parts of the images whose number depends on the shape only. Moments are sums of differences from
-//! a pixel of the channel, so that a mean that is large relative to the deviation costs no digits.
+//! sums of the gradients and of their products with the images, and for the gradient by the images. Sums
+//! are in f64, over parts of the images whose number depends on the shape only. Moments are sums of
+//! differences from a pixel of the channel, so that a mean that is large relative to the deviation costs no
+//! digits.
 
 use super::super::norm::{all_but_channels, channels_of, moments_after};
 use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, reference};
