@@ -93,7 +93,7 @@ impl Conv2d {
             let pixels = Matrix::new(image, self.rows, self.channels).transposed();
             return matmul(pixels, dy, &Epilogue::default(), out, parallel);
         }
-        let elements = WindowColumns(WindowRows { conv: self, image });
+        let elements = WindowElements(WindowRows { conv: self, image });
         multiply(Isa::detect(), self.k, &elements, &dy, &Epilogue::default(), out, parallel)
     }
 
@@ -268,9 +268,9 @@ impl ColumnSource for Reversed<'_> {
 }
 
 /// The elements of the windows of an image as the rows of a matrix, with a step per window.
-struct WindowColumns<'a>(WindowRows<'a>);
+struct WindowElements<'a>(WindowRows<'a>);
 
-impl RowSource for WindowColumns<'_> {
+impl RowSource for WindowElements<'_> {
     fn by_steps(&self) -> bool {
         true
     }
@@ -292,7 +292,7 @@ impl RowSource for WindowColumns<'_> {
     }
 }
 
-impl WindowColumns<'_> {
+impl WindowElements<'_> {
     /// Copies `n` channels of the pixels that a tap meets, a step for each window from `first` on, to rows
     /// `row` and on.
     fn lay(

@@ -14,8 +14,8 @@ const WIDTH: usize = 32;
 /// The number of elements that are read for all columns before the next ones: they stay in the L1 cache.
 const NEAR: usize = 4096;
 
-/// For each column j: adds the sum of `w` to `sums[0][j]` and the sum of `w * (x - shift[j])` to `sums[1][j]`,
-/// where `w` is the element of `weights`, or `x - shift[j]` itself without weights.
+/// For each column j: adds the sum of `w` to `sums[0][j]` and the sum of `w * (x - shift[j])` to
+/// `sums[1][j]`, where `w` is the element of `weights`, or `x - shift[j]` itself without weights.
 #[inline(always)]
 pub(super) fn sums(x: &[f32], weights: Option<&[f32]>, shift: &[f32], [first, second]: [&mut [f64]; 2]) {
     let n = shift.len().max(1);

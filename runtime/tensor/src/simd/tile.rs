@@ -1,10 +1,10 @@
 //! A tile of the product: some rows of the left matrix times one panel of the right one.
 //!
-//! Both come in segments, one after another. The rows have a constant stride ([`TileRows`](super::TileRows)),
-//! or the elements of all rows at a step follow each other; each element of a row is broadcast. `b` is a panel
-//! of [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows by 32 columns in 28 registers; two more
-//! hold the step of `b`. AVX2 and the portable version process the same panel in parts of 16 and 8 columns.
-//! Parts beyond the width of a narrow matrix are skipped.
+//! Both come in segments, one after another. The rows have a constant stride
+//! ([`TileRows`](super::TileRows)), or the elements of all rows at a step follow each other; each element
+//! of a row is broadcast. `b` is a panel of [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows
+//! by 32 columns in 28 registers; two more hold the step of `b`. AVX2 and the portable version process the
+//! same panel in parts of 16 and 8 columns. Parts beyond the width of a narrow matrix are skipped.
 //!
 //! `b` comes from the L2 cache, so it is prefetched some steps ahead. The destination of the sums is
 //! prefetched at the start. Data that is needed after the tile ([`Segment::next`]) is prefetched into the L2

@@ -1,9 +1,10 @@
 //! Biases and batch normalization with its gradients, NHWC or NCHW.
 //!
-//! Training reads the images twice: for the moments, and to normalize them. So does the gradient: for the sums
-//! of the gradients and of their products with the images, and for the gradient by the images. Sums are in
-//! f64, over parts of the images whose number depends on the shape only. Moments are sums of differences from
-//! a pixel of the channel, so that a mean that is large relative to the deviation costs no digits.
+//! Training reads the images twice: for the moments, and to normalize them. So does the gradient: for the
+//! sums of the gradients and of their products with the images, and for the gradient by the images. Sums
+//! are in f64, over parts of the images whose number depends on the shape only. Moments are sums of
+//! differences from a pixel of the channel, so that a mean that is large relative to the deviation costs no
+//! digits.
 
 use super::super::norm::{all_but_channels, channels_of, moments_after};
 use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, reference};
@@ -63,7 +64,7 @@ fn factors(scale: &[f64], variance: &[f64], attrs: &BatchNormAttrs) -> Result<Ve
     collected(scale.iter().zip(variance).map(factor))
 }
 
-/// Calls `run(channels, first, part)` for parts of `out`, images with `count` channels with stride `step`: for
+/// Calls `run(channels, first, part)` for parts of images with `count` channels with stride `step`: for
 /// whole pixels, or for a part of one channel. `first` is the position of the part. `out` is written over `x`
 /// if it has no other handle.
 fn each_channels(
