@@ -16,7 +16,7 @@ use befrost_tensor::tf::op::Op;
 
 use super::query::{dtype, ints, shape as dims_of_type};
 use crate::dialects::tf::{self, operator};
-use crate::ir::{DYNAMIC, Module, OpId, ValueId};
+use crate::ir::{Module, OpId, ValueId};
 
 /// The operators through which the shapes of values are looked up, where they are operands. No column of the
 /// rows: these are the arms of [`DimensionLookup::of_op`], which an operator of no arm would not help.
@@ -35,8 +35,8 @@ pub const DIMENSION_OPERATORS: [Op; 12] = [
     Op::ExpandDims,
 ];
 
-/// An element that is not known.
-const UNKNOWN: i64 = DYNAMIC;
+/// An element that is not known, as in [`PartialShape`].
+const UNKNOWN: i64 = -1;
 /// The most elements of a tensor that is looked up.
 const MAX_ELEMENTS: usize = 64;
 /// The most values that are looked up for one operand: a program may use each value many times.

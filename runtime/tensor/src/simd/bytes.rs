@@ -19,6 +19,8 @@ use std::arch::x86_64::*;
 pub(crate) const LANES: usize = 16;
 /// The number of steps of a group.
 pub(crate) const GROUP: usize = 4;
+/// The number of groups of a panel is a multiple of this, as [`Isa::narrow`](super::Isa::narrow) requires.
+pub(crate) const GROUPS: usize = 16;
 /// The most rows of a tile.
 pub(crate) const ROWS: usize = 32;
 /// The number of rows that VNNI processes at a time.
@@ -30,6 +32,28 @@ pub(crate) type RowGroup = [u8; GROUP];
 pub(crate) type PanelGroup = [[i8; GROUP]; LANES];
 /// The sums of a tile.
 pub(crate) type Sums = [[[i32; LANES]; 2]; ROWS];
+
+/// Packed panels of 16 columns, one after another: units of 64 bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Panels<'a> {
+    pub(crate) units: &'a [PanelGroup],
+    /// The number of units of a panel.
+    pub(crate) each: usize,
+    /// The number of units ahead of a panel's groups.
+    pub(crate) head: usize,
+}
+
+impl<'a> Panels<'a> {
+    /// The number of panels.
+    pub(crate) fn len(&self) -> usize {
+        self.units.len() / self.each.max(1)
+    }
+
+    /// The units ahead of a panel's groups, and its groups.
+    pub(crate) fn panel(&self, i: usize) -> (&'a [PanelGroup], &'a [PanelGroup]) {
+        self.units[i * self.each..][..self.each].split_at(self.head)
+    }
+}
 
 /// The rows of a tile. Row `i` begins at group `i * stride` and has as many groups as the panels.
 #[derive(Clone, Copy)]

@@ -74,7 +74,9 @@ use std::sync::OnceLock;
 
 pub use affine::{Affine, ByteResidual, Requantize};
 pub use binary::{Arithmetic, Over};
-pub(crate) use bytes::{ByteRows, GROUP, LANES, PanelGroup, ROWS as BYTE_ROWS, RowGroup, Sums};
+pub(crate) use bytes::{
+    ByteRows, GROUP, GROUPS, LANES, PanelGroup, Panels, ROWS as BYTE_ROWS, RowGroup, Sums,
+};
 pub(crate) use convert::{PanelScales, Quantum, to_half};
 pub(crate) use correlate::{Runs, STEP};
 pub use finish::Epilogue;
@@ -96,35 +98,10 @@ pub(crate) use winograd::{Pixels, Products};
 pub(crate) use zip::Zip;
 pub use zip::{Comparison, IntArithmetic};
 
-/// The number of groups of a panel is a multiple of this, as [`Isa::narrow`] requires.
-pub(crate) const GROUPS: usize = 16;
-
 /// The fewest rows for which configuring the matrix unit pays off. For fewer rows, reading the panels
 /// dominates.
 #[cfg(target_arch = "x86_64")]
 const MATRIX_ROWS: usize = 5;
-
-/// Packed panels of 16 columns, one after another: units of 64 bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct Panels<'a> {
-    pub(crate) units: &'a [PanelGroup],
-    /// The number of units of a panel.
-    pub(crate) each: usize,
-    /// The number of units ahead of a panel's groups.
-    pub(crate) head: usize,
-}
-
-impl<'a> Panels<'a> {
-    /// The number of panels.
-    pub(crate) fn len(&self) -> usize {
-        self.units.len() / self.each.max(1)
-    }
-
-    /// The units ahead of a panel's groups, and its groups.
-    pub(crate) fn panel(&self, i: usize) -> (&'a [PanelGroup], &'a [PanelGroup]) {
-        self.units[i * self.each..][..self.each].split_at(self.head)
-    }
-}
 
 /// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]
