@@ -22,6 +22,9 @@ use std::sync::OnceLock;
 use super::bytes::{ByteRows, LANES, PanelGroup, ROWS, RowGroup, Sums};
 use super::layout::Precision;
 
+/// The fewest rows for which configuring the matrix unit pays off. For fewer rows, reading the panels
+/// dominates.
+pub(super) const MIN_ROWS: usize = 5;
 /// The number of groups of a tile.
 const BLOCK: usize = super::GROUPS;
 

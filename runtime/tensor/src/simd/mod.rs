@@ -98,11 +98,6 @@ pub(crate) use winograd::{Pixels, Products};
 pub(crate) use zip::Zip;
 pub use zip::{Comparison, IntArithmetic};
 
-/// The fewest rows for which configuring the matrix unit pays off. For fewer rows, reading the panels
-/// dominates.
-#[cfg(target_arch = "x86_64")]
-const MATRIX_ROWS: usize = 5;
-
 /// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]
 pub(crate) fn prefetch<T>(x: Option<&T>) {
@@ -316,7 +311,7 @@ impl Isa {
     ) {
         #[cfg(target_arch = "x86_64")]
         let tiles = match self.0 {
-            IsaKind::Avx512 if a.rows >= MATRIX_ROWS => matrix_unit::Tiles::new(a.rows),
+            IsaKind::Avx512 if a.rows >= matrix_unit::MIN_ROWS => matrix_unit::Tiles::new(a.rows),
             _ => None,
         };
         for i in (0..b.len()).step_by(2) {
