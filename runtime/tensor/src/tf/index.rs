@@ -361,7 +361,8 @@ pub fn unique(
         return Err(TensorError::IndexRange { n });
     }
     let element = x.dtype().size();
-    let len = rest.iter().product::<usize>() * element;
+    // Without elements the other dimensions are not bounded.
+    let len = if x.num_elements() == 0 { 0 } else { rest.iter().product::<usize>() * element };
     let places = HostTensor::allocate(DType::I64, Shape::new(&[n])?, allocator)?;
     let key_of = with_element!(x.dtype(), T => key_of::<T> as fn(&[u8]) -> Key);
     let from = transposed.read_bytes()?;

@@ -210,7 +210,8 @@ pub fn dynamic_partition(
         }
         push(&mut rows[partition], row)?;
     }
-    let len = rest.iter().product::<usize>() * x.dtype().size();
+    // Without elements the other dimensions are not bounded.
+    let len = if x.num_elements() == 0 { 0 } else { rest.iter().product::<usize>() * x.dtype().size() };
     let from = x.read_bytes()?;
     let none = Vec::new();
     let part = |partition: usize| {
