@@ -15,7 +15,7 @@ use crate::TensorError;
 use crate::error::invalid;
 use crate::gemm::Matrix;
 use crate::matmul::StoredFloat;
-use crate::simd::{GROUP, GROUPS, LANES, PanelGroup, PanelScales, Panels, Precision, to_half};
+use crate::simd::{BytePanels, GROUP, GROUPS, LANES, PanelGroup, PanelScales, Precision, to_half};
 
 /// The size of a unit in bytes.
 const UNIT: usize = size_of::<PanelGroup>();
@@ -101,9 +101,13 @@ impl<'a> NarrowMatrix<'a> {
     }
 
     /// Some panels.
-    pub(super) fn panels(&self, some: Range<usize>) -> Panels<'a> {
+    pub(super) fn panels(&self, some: Range<usize>) -> BytePanels<'a> {
         let each = self.panel_units();
-        Panels { units: &self.units[some.start * each..some.end * each], each, head: head(self.precision) }
+        BytePanels {
+            units: &self.units[some.start * each..some.end * each],
+            each,
+            head: head(self.precision),
+        }
     }
 }
 

@@ -41,7 +41,7 @@ use crate::matmul::{Epilogue, expect_len, finish};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, parts};
 use crate::scratch::grow;
 use crate::simd::{
-    BYTE_ROWS, ByteRows, Function, GROUP, Isa, LANES, OutRows, PanelGroup, PanelScales, Panels, Quantum,
+    BYTE_ROWS, BytePanels, ByteRows, Function, GROUP, Isa, LANES, OutRows, PanelGroup, PanelScales, Quantum,
     Requantize, RowGroup, Sums,
 };
 
@@ -218,7 +218,7 @@ impl<T> Job<'_, T> {
     }
 
     /// The scales and sums of a panel and the next one.
-    fn scales<'b>(&self, b: Panels<'b>, panel: usize) -> [PanelScales<'b>; 2] {
+    fn scales<'b>(&self, b: BytePanels<'b>, panel: usize) -> [PanelScales<'b>; 2] {
         [panel, (panel + 1).min(b.len() - 1)].map(|i| matrix::scales(b.panel(i).0))
     }
 }

@@ -35,7 +35,7 @@ pub(crate) type Sums = [[[i32; LANES]; 2]; ROWS];
 
 /// Packed panels of 16 columns, one after another: units of 64 bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Panels<'a> {
+pub(crate) struct BytePanels<'a> {
     pub(crate) units: &'a [PanelGroup],
     /// The number of units of a panel.
     pub(crate) each: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Panels<'a> {
     pub(crate) head: usize,
 }
 
-impl<'a> Panels<'a> {
+impl<'a> BytePanels<'a> {
     /// The number of panels.
     pub(crate) fn len(&self) -> usize {
         self.units.len() / self.each.max(1)

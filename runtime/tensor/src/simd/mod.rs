@@ -75,7 +75,7 @@ use std::sync::OnceLock;
 pub use affine::{Affine, ByteResidual, Requantize};
 pub use binary::{Arithmetic, Over};
 pub(crate) use bytes::{
-    ByteRows, GROUP, GROUPS, LANES, PanelGroup, Panels, ROWS as BYTE_ROWS, RowGroup, Sums,
+    BytePanels, ByteRows, GROUP, GROUPS, LANES, PanelGroup, ROWS as BYTE_ROWS, RowGroup, Sums,
 };
 pub(crate) use convert::{PanelScales, Quantum, to_half};
 pub(crate) use correlate::{Runs, STEP};
@@ -305,7 +305,7 @@ impl Isa {
         self,
         precision: Precision,
         a: ByteRows<'_>,
-        b: Panels<'_>,
+        b: BytePanels<'_>,
         sums: &mut Sums,
         each: &mut dyn FnMut(usize, &Sums),
     ) {
