@@ -304,7 +304,7 @@ fn fuse_sum(r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         between.chain([left.0, right.0].into_iter().filter_map(|x| m.defining_op(x))).collect();
     r.replace_op(last, &[new]);
     for op in between.into_iter().chain([inner]) {
-        erase_if_unused(r, op);
+        r.erase_if_unused(op);
     }
     Some(())
 }
@@ -312,12 +312,6 @@ fn fuse_sum(r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// True for a product that adds bytes already.
 fn adds_bytes(m: &Module, op: OpId) -> bool {
     m.attr_named(op, "num_residuals").is_some()
-}
-
-fn erase_if_unused(r: &mut Rewriter<'_>, op: OpId) {
-    if !r.ir().is_erased(op) && r.ir().results(op).all(|value| r.ir().is_unused(value)) {
-        r.erase(op);
-    }
 }
 
 /// An op that moves or selects elements, between tensors of the same quantization; or none between them.
@@ -364,6 +358,6 @@ fn move_integers(r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         return None;
     };
     r.replace_op(op, &[new]);
-    erase_if_unused(r, inner);
+    r.erase_if_unused(inner);
     Some(())
 }

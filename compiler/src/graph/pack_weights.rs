@@ -242,10 +242,8 @@ impl Packed {
 
 /// Erases the constant `weights` if nothing uses it any more.
 fn erase_unused(r: &mut Rewriter<'_>, weights: ValueId) {
-    if let Some(op) = r.ir().defining_op(weights).filter(|&op| !r.ir().is_erased(op))
-        && r.ir().results(op).all(|value| r.ir().is_unused(value))
-    {
-        r.erase(op);
+    if let Some(constant) = r.ir().defining_op(weights) {
+        r.erase_if_unused(constant);
     }
 }
 

@@ -276,6 +276,13 @@ impl<'m> Rewriter<'m> {
         self.change = Change::Changed;
     }
 
+    /// Erases an op that is still there if none of its results has a user.
+    pub fn erase_if_unused(&mut self, op: OpId) {
+        if !self.module.is_erased(op) && self.module.results(op).all(|value| self.module.is_unused(value)) {
+            self.erase(op);
+        }
+    }
+
     /// [`Module::drop_dead_constants`]: ids of attributes without a use in an op are invalid afterwards.
     pub fn drop_dead_constants(&mut self) {
         self.module.drop_dead_constants();

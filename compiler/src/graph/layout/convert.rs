@@ -45,9 +45,7 @@ pub(super) fn convert_block(r: &mut Rewriter<'_>, block: BlockId, chosen: &FxHas
     }
     let Conversion { r, created, .. } = conversion;
     for op in created.into_iter().rev() {
-        if r.ir().results(op).all(|value| r.ir().is_unused(value)) {
-            r.erase(op);
-        }
+        r.erase_if_unused(op);
     }
     let transposes: Vec<OpId> =
         r.ir().ops_in(block).filter(|&op| operator(r.ir(), op) == Some(Op::Transpose)).collect();

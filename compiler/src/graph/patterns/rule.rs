@@ -30,9 +30,7 @@ pub(super) fn apply(r: &mut Rewriter<'_>, op: OpId, rule: Rule) -> Change {
     match rule(&mut Builder::before(r, op), op) {
         Some(value) if value != old => {
             r.replace(old, value);
-            if r.ir().results(op).all(|value| r.ir().is_unused(value)) {
-                r.erase(op);
-            }
+            r.erase_if_unused(op);
             Change::Changed
         }
         _ => {

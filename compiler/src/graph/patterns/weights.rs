@@ -209,8 +209,8 @@ pub(super) fn pads(operator: Op) -> &'static [Pattern] {
 /// A convolution of a padded image, without the copy that `Pad` makes.
 fn pad_of_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let (image, pads) = padded_image(b.ir(), op)?;
-    let operands = [image, b.ir().operand(op, 1)];
-    with_pads(b, op, &operands, &pads)
+    let (operands, kind) = ([image, b.ir().operand(op, 1)], operator(b.ir(), op)?);
+    with_pads(b, (op, kind), &operands, &pads)
 }
 
 /// The same for the maximum of an image without negative numbers: a zero changes no maximum, as long as each
@@ -224,7 +224,7 @@ fn pad_of_max_pool(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     if sizes.len() != 4 || !pads.chunks(2).zip(sizes).all(has_pixel) {
         return None;
     }
-    with_pads(b, op, &[image], &pads)
+    with_pads(b, (op, Op::MaxPool), &[image], &pads)
 }
 
 /// The image before a `Pad` of its height and width which only this op uses, and the paddings.
@@ -240,9 +240,14 @@ fn padded_image(m: &Module, op: OpId) -> Option<(ValueId, Vec<i64>)> {
     Some((m.operand(pad, 0), pads))
 }
 
-/// The op with paddings of its own.
-fn with_pads(b: &mut Builder<'_, '_>, op: OpId, operands: &[ValueId], pads: &[i64]) -> Option<ValueId> {
-    let (kind, result) = (operator(b.ir(), op)?, b.ir().result(op, 0));
+/// The op, of this kind, with paddings of its own.
+fn with_pads(
+    b: &mut Builder<'_, '_>,
+    (op, kind): (OpId, Op),
+    operands: &[ValueId],
+    pads: &[i64],
+) -> Option<ValueId> {
+    let result = b.ir().result(op, 0);
     let explicit = b.cx().str_attr("EXPLICIT");
     b.op(kind, operands)
         .attrs_of(op, |name| !matches!(name, "padding" | "explicit_paddings"))
@@ -257,13 +262,13 @@ fn with_pads(b: &mut Builder<'_, '_>, op: OpId, operands: &[ValueId], pads: &[i6
 /// filters are packed ahead of time, or transformed for Winograd's algorithm.
 pub(super) fn transposed_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let (filters, dy, result) = (m.operand(op, 1), m.operand(op, 2), m.result(op, 0));
+    let (filters, dy) = (m.operand(op, 1), m.operand(op, 2));
     let &[height, width, from, to] = dims(m, filters)? else { return None };
     let rows = if channels(m, op) == 3 { 1 } else { 2 };
     let list = |name| int_list(m, op, name).filter(|list| list.len() == 4);
     let (strides, given) = (list("strides")?, dims(m, dy)?);
     let dilations = list("dilations").unwrap_or_else(|| vec![1; 4]);
-    let result_dims = dims(m, result)?;
+    let result_dims = dims(m, m.result(op, 0))?;
     let is_plain = given.get(channels(m, op)) == Some(&to) && result_dims.get(channels(m, op)) == Some(&from);
     if constant_of(m, filters).is_none() || !is_float(m, dy) || !is_plain || strides != [1; 4] {
         return None;
@@ -293,12 +298,5 @@ pub(super) fn transposed_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Optio
     let filters = b.one(Op::ReverseV2, &[filters, axes]).ok()?;
     let order = b.ints(&[0, 1, 3, 2], DType::I32).ok()?;
     let filters = b.one(Op::Transpose, &[filters, order]).ok()?;
-    let explicit = b.cx().str_attr("EXPLICIT");
-    b.op(Op::Conv2D, &[dy, filters])
-        .attrs_of(op, |name| !matches!(name, "padding" | "explicit_paddings"))
-        .attr("padding", explicit)
-        .ints("explicit_paddings", &pads)
-        .like(result)
-        .one()
-        .ok()
+    with_pads(b, (op, Op::Conv2D), &[dy, filters], &pads)
 }

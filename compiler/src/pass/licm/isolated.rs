@@ -92,9 +92,7 @@ pub(crate) fn hoist(r: &mut Rewriter<'_>, isolated: &impl IsolatedLoop) -> u64 {
     }
     isolated.carry(r, &needed, &needed.iter().map(|value| outside[value]).collect::<Vec<_>>());
     for &op in invariant.iter().rev() {
-        if r.ir().results(op).all(|value| r.ir().is_unused(value)) {
-            r.erase(op);
-        }
+        r.erase_if_unused(op);
     }
     n_hoisted
 }

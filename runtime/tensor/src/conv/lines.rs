@@ -119,14 +119,13 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
         }
         for panel in 0..n.div_ceil(PANEL) {
             let b = self.filters.panel(panel, panel, 0..k, &space.filters);
-            let mut segments =
-                [Segment { a: &space.lines[0], by_steps: false, b: PanelSteps::NONE, next: &[] }; SEGMENTS];
+            let mut segments = [Segment::of_rows(&space.lines[0], PanelSteps::NONE); SEGMENTS];
             let mut count = 0;
             // Rows of the filter that lie in the padding are left out.
             for (place, b) in places.iter().zip(b.chunks_exact(run)) {
                 if let Some(at) = *place {
                     let b = PanelSteps::packed(b);
-                    segments[count] = Segment { a: &space.lines[at], by_steps: false, b, next: &[] };
+                    segments[count] = Segment::of_rows(&space.lines[at], b);
                     count += 1;
                 }
             }

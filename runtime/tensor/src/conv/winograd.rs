@@ -309,11 +309,10 @@ fn multiply(
             let size = (rows_each.min(patches - first), PANEL.min(n - col));
             let mut place = Place { out: OutRows::Strided(out, n), add: false };
             for (block, a) in a.chunks(SEGMENTS).enumerate() {
-                let mut parts =
-                    [Segment { a: &a[0], by_steps: false, b: PanelSteps::NONE, next: &[] }; SEGMENTS];
+                let mut parts = [Segment::of_rows(&a[0], PanelSteps::NONE); SEGMENTS];
                 for (i, a) in a.iter().enumerate() {
                     let b = b.part((block * SEGMENTS + i) * steps_each, steps_each);
-                    parts[i] = Segment { a, by_steps: false, b, next: &[] };
+                    parts[i] = Segment::of_rows(a, b);
                 }
                 tile(isa, size, &parts[..a.len()], &mut place);
                 place.add = true;

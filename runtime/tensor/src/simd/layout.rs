@@ -109,6 +109,13 @@ pub(crate) struct Segment<'a> {
     pub(crate) next: &'a [f32],
 }
 
+impl<'a> Segment<'a> {
+    /// Rows times the steps of a panel, with nothing to prefetch.
+    pub(crate) fn of_rows(a: &'a TileRows, b: PanelSteps<'a>) -> Segment<'a> {
+        Segment { a, by_steps: false, b, next: &[] }
+    }
+}
+
 /// Rows of a result, each from some column on.
 pub(crate) enum OutRows<'a, 'o> {
     /// In one slice, at a constant stride.
