@@ -182,16 +182,6 @@ impl FunctionBuilder {
         self.with_regions("tf.IfRegion", &[condition], &[then, otherwise], types)
     }
 
-    /// A selection: the branch of this number, or else the last.
-    pub fn case_region(
-        &mut self,
-        index: ValueId,
-        branches: &[FilledBlock<'_>],
-        types: &[TensorShape],
-    ) -> Vec<ValueId> {
-        self.with_regions("tf.CaseRegion", &[index], branches, types)
-    }
-
     /// A loop over variables: while the first block yields true, the second one makes the next values.
     pub fn while_region(
         &mut self,
@@ -277,6 +267,8 @@ impl FunctionBuilder {
                 m.set_attr(self.function, attr, value);
             }
         }
+        let root = self.module.top();
+        super::cases::form_cases(&mut Rewriter::new(&mut self.module, root));
         self.module
     }
 

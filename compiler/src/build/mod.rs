@@ -21,6 +21,7 @@
 //!
 //! Not here: regions, functions and ops of other dialects, which have no row to infer from ([`Rewriter`]).
 
+mod cases;
 pub mod dimensions;
 pub mod function;
 pub mod query;

@@ -165,6 +165,70 @@ fn a_function_is_built_with_regions() {
     );
 }
 
+/// A chain of conditionals on `x`, one for each list of constants, that give their numbers; the last one gives -1.
+fn chain(element: DType, conditions: &[&[i64]]) -> String {
+    use super::function::FunctionBuilder;
+    use befrost_tensor::HostTensor;
+    use befrost_tensor::tf::op::Type;
+
+    let scalar = (Type::Dense(element), Some(vec![]));
+    let number = (Type::Dense(DType::F32), Some(vec![]));
+    let mut b = FunctionBuilder::new("main");
+    let x = b.argument("x", &scalar);
+    let float = |b: &mut FunctionBuilder, value: f32| {
+        b.constant(&HostTensor::from_vec([], vec![value]).unwrap()).unwrap()
+    };
+    let mut blocks = Vec::new();
+    for (i, constants) in conditions.iter().enumerate() {
+        let equal = constants.iter().map(|&value| {
+            let value = match element {
+                DType::I64 => HostTensor::from_vec([], vec![value]),
+                _ => HostTensor::from_vec([], vec![value as i32]),
+            };
+            let value = b.constant(&value.unwrap()).unwrap();
+            b.op("Equal", &[x, value], &[], None).unwrap()[0]
+        });
+        let equal: Vec<ValueId> = equal.collect();
+        let or = |a, c| b.op("LogicalOr", &[a, c], &[], None).unwrap()[0];
+        let condition = equal.into_iter().reduce(or).unwrap();
+        let (then, _) = b.block(&[]);
+        let outer = b.enter(then);
+        let given = float(&mut b, i as f32);
+        let (otherwise, _) = b.block(&[]);
+        b.enter(otherwise);
+        blocks.push((condition, then, given, otherwise, outer));
+    }
+    let mut last = float(&mut b, -1.0);
+    for (condition, then, given, otherwise, outer) in blocks.into_iter().rev() {
+        b.enter(outer);
+        last =
+            b.if_region(condition, (then, &[given]), (otherwise, &[last]), std::slice::from_ref(&number))[0];
+    }
+    print(&b.finish(&[("y".to_owned(), last)]), &PrintOptions::default())
+}
+
+#[test]
+fn a_chain_of_conditionals_becomes_a_selection() {
+    let count = |text: &str, what: &str| text.matches(what).count();
+    // Constants that follow each other, in any order: a difference.
+    let text = chain(DType::I32, &[&[5], &[4], &[6]]);
+    let names = ["tf.IfRegion", "tf.CaseRegion", "tf.Sub", "tf.Yield", "tf.Equal"];
+    assert_eq!(names.map(|what| count(&text, what)), [0, 1, 1, 4, 1], "{text}");
+    let order = ["1.0", "0.0", "2.0", "-1.0"].map(|number| text.rfind(&format!("dense<{number}")));
+    assert!(order.is_sorted() && order.iter().all(Option::is_some), "{text}");
+    let text = chain(DType::I64, &[&[0], &[1]]);
+    assert_eq!((count(&text, "tf.CaseRegion"), count(&text, "tf.Minimum")), (1, 1), "{text}");
+    // Any others, or several for one branch: selected by the conditions.
+    for conditions in [&[&[200][..], &[404]][..], &[&[0], &[1, 2]], &[&[0], &[1], &[0]]] {
+        let text = chain(DType::I64, conditions);
+        let found = ["tf.IfRegion", "tf.CaseRegion", "tf.SelectV2"].map(|what| count(&text, what));
+        assert_eq!(found, [0, 1, conditions.len()], "{text}");
+    }
+    // One comparison is a conditional.
+    let text = chain(DType::I32, &[&[7]]);
+    assert_eq!((count(&text, "tf.IfRegion"), count(&text, "tf.CaseRegion")), (1, 0), "{text}");
+}
+
 #[test]
 fn a_pass_does_not_rely_on_sizes_from_before() {
     let text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {

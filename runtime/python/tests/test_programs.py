@@ -53,3 +53,64 @@ def test_program(program, level, queue):
             got = compiled(*args)
         compare(got, want)
         assert said.getvalue() == want_said.getvalue()
+
+
+def numbered(k):
+    if k == 3:
+        y = 1.5
+    elif k == 2:
+        y = 2.5
+    elif k == 4:
+        y = -1.0
+    else:
+        y = 0.25
+    return y * 2
+
+
+def early(k):
+    if k == 404:
+        return k + 1
+    if k == 200 or k == 201:
+        return k - 7
+    if k == -1:
+        return k * 3
+    return k
+
+
+def matched(k, x):
+    total = x
+    for i in range(3):
+        match k:
+            case 0:
+                total = total + i
+            case 1 | 7:
+                total = total * 2
+                if total > 40:
+                    break
+            case 2:
+                continue
+            case _:
+                k = 1
+    return total, k
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.int8, np.uint16, np.uint64])
+def test_comparisons_of_an_integer_are_a_selection(kind):
+    """The graph selects by the number, with the values of Python, at the ends of the type too."""
+    limits = np.iinfo(np.int64 if kind is int else kind)
+    numbers = {0, 1, 2, 3, 4, 5, 7, 200, 201, 404, -1, limits.min, limits.max, limits.min + 3, limits.max - 3}
+    numbers = sorted(n for n in numbers if limits.min <= n <= limits.max)
+    small = limits.max > 404 and limits.min < 0
+    for f in (numbered, early, matched) if small else (numbered, matched):
+        compiled = bf.function(f)
+        for number in numbers:
+            with np.errstate(over="ignore"):
+                arguments = (kind(number), 3) if f is matched else (kind(number),)
+                if f is early and kind is int and number in (limits.min, limits.max):
+                    continue
+                want, got = f(*arguments), compiled(*arguments)
+            np.testing.assert_array_equal(np.asarray(got if f is not matched else [*map(int, got)]), np.asarray(want))
+        text = compiled.ir(*arguments)
+        assert text.count("tf.CaseRegion") == 1, text
+        if f is numbered:
+            assert "tf.IfRegion" not in text
