@@ -30,6 +30,7 @@ pub(crate) mod onnx_proto;
 )]
 #[path = "proto/tensorflow.rs"]
 pub(crate) mod proto;
+pub mod recognize;
 pub mod savedmodel;
 pub mod summary;
 #[cfg(test)]
@@ -109,6 +110,8 @@ pub struct ImportOptions {
     pub targets: Vec<String>,
     /// The node of a graph that initializes it, which becomes the function `init`.
     pub init: Option<String>,
+    /// Whether the function that initializes a MetaGraph or a SavedModel is imported.
+    pub initialization: Initialization,
     /// True if resources without a name are identified by their nodes, in all programs made from the graph.
     pub shares_resources: bool,
     /// The name of the entry function. `main` if it is empty.
@@ -124,6 +127,18 @@ pub struct ImportOptions {
     pub gradients: Vec<GradientRequest>,
     /// The parts that a training program is made of, instead of all others.
     pub training: Option<Box<TrainingParts>>,
+}
+
+/// The import of the function that gives a model's variables and tables their values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Initialization {
+    /// With all other functions.
+    #[default]
+    Included,
+    /// Not at all: another program has it.
+    Without,
+    /// Without any other function.
+    Alone,
 }
 
 /// The parts of a graph that a training program is made of ([`crate::train`]), by TensorFlow's names. They

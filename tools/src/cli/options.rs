@@ -196,21 +196,17 @@ impl ModelArgs {
     pub(super) fn options(&self) -> ImportOptions {
         let ModelArgs { feed, fetch, gradient, target, init, function, signature, tags, freeze } =
             self.clone();
-        let gradients = gradient;
-        let training = None;
         ImportOptions {
             feeds: feed,
             fetches: fetch,
-            everything: false,
             targets: target,
             init,
-            shares_resources: false,
             function,
-            gradients,
+            gradients: gradient,
             signature,
             tags,
             freeze,
-            training,
+            ..ImportOptions::default()
         }
     }
 

@@ -32,7 +32,7 @@ use super::errors::{self, Refusal};
 use super::files::{ModelFiles, checked_name};
 use super::graphdef::{EntryPoint, Surroundings, import, is_variable};
 use super::proto::{AssetFileDef, GraphDef, MetaGraphDef, NodeDef, SavedModel, SignatureDef};
-use super::{Feed, ImportOptions, text};
+use super::{Feed, ImportOptions, Initialization, text};
 use crate::diag::Diagnostic;
 use crate::ir::{Module, free_name};
 
@@ -151,10 +151,14 @@ impl TensorFlowModel {
         let graph = meta.graph_def.as_ref().ok_or_else(errors::empty)?;
         let mut entries = match &options.training {
             Some(parts) => EntryPoint::of_training(graph, parts, &options.gradients)?,
+            None if options.initialization == Initialization::Alone => Vec::new(),
             None => entries(meta, options)?,
         };
         let bundle = self.bundle(meta, graph, files)?;
-        let mut targets = init_targets(meta, bundle.is_some());
+        let mut targets = match options.initialization {
+            Initialization::Without => Vec::new(),
+            Initialization::Included | Initialization::Alone => init_targets(meta, bundle.is_some()),
+        };
         let own = entries.iter_mut().find(|entry| options.training.is_some() && entry.symbol == INIT);
         if let Some(own) = own {
             // The targets that a session runs first, then those that the caller names.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use befrost_tensor::tf::op::{OpRow, Type, row};
 
 use super::{TensorFlowKind, TensorFlowModel, all_nodes, asset_files, signatures};
+use crate::diag::Diagnostic;
 use crate::dialects::tf_executor::Primitive;
 use crate::import::ImportOptions;
 use crate::import::files::{ModelFiles, NoFiles};
@@ -24,6 +25,15 @@ impl TensorFlowModel {
     pub fn summary(&self, files: &dyn ModelFiles) -> ModelSummary {
         let graphs = self.graphs.iter().map(|meta| self.graph_summary(meta, files)).collect();
         ModelSummary { format: self.kind.message().to_owned(), graphs }
+    }
+
+    /// The signatures of the graph with these tags; none if it has none.
+    ///
+    /// # Errors
+    /// If there is no such graph.
+    pub fn signatures(&self, tags: &[String]) -> Result<Vec<SignatureSummary>, Vec<Diagnostic>> {
+        let meta = self.tagged(tags).map_err(|refusal| vec![*refusal])?;
+        Ok(signatures(meta).map(|(name, signature)| of_signature(name, signature)).collect())
     }
 
     fn graph_summary(&self, meta: &MetaGraphDef, files: &dyn ModelFiles) -> GraphSummary {
