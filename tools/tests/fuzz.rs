@@ -85,6 +85,26 @@ fn the_corpora_of_checkpoints_and_arrays_hold() {
     assert_eq!(count("npz", fuzz::npz), 2);
 }
 
+/// Calls of operators that bytes choose, and signatures that are refused or not.
+#[test]
+fn the_corpora_of_calls_hold() {
+    assert!(corpus("eager").iter().any(|file| fuzz::eager(file)));
+    let library = |file: &&Vec<u8>| fuzz::library(&String::from_utf8_lossy(file));
+    assert_eq!(corpus("library").iter().filter(library).count(), 2);
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut n_results = 0;
+    for _ in 0..4000 {
+        let bytes: Vec<u8> = (0..8 + dice.below(120)).map(|_| dice.below(256) as u8).collect();
+        n_results += usize::from(fuzz::eager(&bytes));
+    }
+    assert!(n_results > 20, "only {n_results} last calls had results");
+    let texts = corpus("library");
+    for _ in 0..1000 {
+        let text = String::from_utf8_lossy(&texts[dice.below(texts.len())]).into_owned();
+        fuzz::library(&damaged(&text, &mut dice));
+    }
+}
+
 /// Checkpoints and archives with damaged bytes: refused, or read.
 #[test]
 fn damaged_checkpoints_and_arrays_hold() {

@@ -20,7 +20,7 @@ mod kernel;
 mod operator;
 mod signature;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -110,8 +110,18 @@ impl fmt::Debug for LoadedKernel {
 /// The libraries that were loaded, by path.
 static LOADED: Mutex<BTreeMap<PathBuf, Library>> = Mutex::new(BTreeMap::new());
 
-fn leaked(text: String) -> &'static str {
-    Box::leak(text.into_boxed_str())
+/// The texts of libraries, which live as long as the process.
+static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+/// A text that lives as long as the process, one for all equal ones.
+fn kept(text: String) -> &'static str {
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&known) = texts.get(text.as_str()) {
+        return known;
+    }
+    let new: &'static str = Box::leak(text.into_boxed_str());
+    texts.insert(new);
+    new
 }
 
 impl Library {
@@ -225,23 +235,58 @@ fn one(raw: RawKernel) -> Result<LoadedKernel, String> {
     if raw.flags & !(PURE | BLOCKING) != 0 {
         return Err(format!("flags {:#x} are not known", raw.flags));
     }
-    let (name, signature) = (leaked(abi::text(raw.name)), abi::text(raw.signature));
-    let summary = leaked(abi::text(raw.summary));
-    if !name.starts_with("tf.") {
+    let (name, signature) = (kept(abi::text(raw.name)), abi::text(raw.signature));
+    let kind = match Declared::parse(name, &signature)? {
+        Declared::Kernel(KernelSignature { operands, results, attrs }) => {
+            let keep = |texts: Vec<String>| texts.into_iter().map(kept).collect();
+            Kind::Kernel { operands: keep(operands), results: keep(results), attrs: keep(attrs) }
+        }
+        Declared::Operator(OperatorSignature { text, sets }) => {
+            let row = row(name, kept(abi::text(raw.summary)), text, raw.flags & PURE != 0)?;
+            Kind::Operator { row: Box::leak(Box::new(row)), sets }
+        }
+    };
+    Ok(LoadedKernel { name, raw, kind })
+}
+
+/// What a name and a signature declare.
+enum Declared {
+    Operator(OperatorSignature),
+    Kernel(KernelSignature),
+}
+
+impl Declared {
+    fn parse(name: &str, signature: &str) -> Result<Declared, String> {
+        if name.starts_with("tf.") {
+            return OperatorSignature::parse(signature).map(Declared::Operator);
+        }
         if name.split_once('.').is_none_or(|(dialect, op)| dialect.is_empty() || op.is_empty()) {
             return Err("its name has no dialect".to_owned());
         }
-        let KernelSignature { operands, results, attrs } = KernelSignature::parse(&signature)?;
-        let leak = |texts: Vec<String>| texts.into_iter().map(leaked).collect();
-        let kind = Kind::Kernel { operands: leak(operands), results: leak(results), attrs: leak(attrs) };
-        return Ok(LoadedKernel { name, raw, kind });
+        KernelSignature::parse(signature).map(Declared::Kernel)
     }
-    let OperatorSignature { text, sets } = OperatorSignature::parse(&signature)?;
-    let made = if raw.flags & PURE != 0 { function } else { impure };
+}
+
+/// The row of an operator.
+fn row(name: &'static str, summary: &'static str, signature: String, is_pure: bool) -> Result<OpRow, String> {
+    let signature = kept(signature);
+    let made = if is_pure { function } else { impure };
     let columns = made(operator::prepare, operator::infer, Cost::PerResult(16)).no_gradient().foreign();
-    let row = OpRow::parsed(name, summary, leaked(text), columns);
-    let row = row.ok_or_else(|| format!("its signature is malformed: {signature}"))?;
-    Ok(LoadedKernel { name, raw, kind: Kind::Operator { row: Box::leak(Box::new(row)), sets } })
+    let row = OpRow::parsed(name, summary, signature, columns);
+    row.ok_or_else(|| format!("its signature is malformed: {signature}"))
+}
+
+/// Checks the name and the signature of a kernel, as loading its library does.
+///
+/// # Errors
+/// The reason why a library with it is refused.
+pub fn check(name: &str, signature: &str) -> Result<(), String> {
+    match Declared::parse(name, signature)? {
+        Declared::Kernel(_) => Ok(()),
+        Declared::Operator(OperatorSignature { text, .. }) => {
+            row(kept(name.to_owned()), "", text, true).map(|_| ())
+        }
+    }
 }
 
 /// Adds the names to the process's tables: all, or none if one is taken.
@@ -286,7 +331,7 @@ fn add_op(kernel: &'static LoadedKernel) -> Result<(), String> {
         Kind::Operator { row, .. } => add_operator(row),
         Kind::Kernel { operands, results, attrs } => add_kernel(&ForeignKernel {
             name: kernel.name,
-            summary: leaked(abi::text(kernel.raw.summary)),
+            summary: kept(abi::text(kernel.raw.summary)),
             operands,
             results,
             attrs,

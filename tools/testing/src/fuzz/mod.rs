@@ -1,10 +1,12 @@
-//! Properties that hold for every input: text, model, checkpoint, file of arrays, input of FileCheck. The
+//! Properties that hold for every input: text, model, checkpoint, file of arrays, input of FileCheck, call. The
 //! fuzz targets and the tests that run their corpora share them.
 //!
 //! A parsed program is printed in every form. Each printed text parses to the same program and prints the
 //! same again. A program that the verifier accepts is accepted after every pass. The code under test never
 //! panics. A violated property is a panic of the function here; its message contains the input if that is
 //! text.
+
+mod eager;
 
 use std::sync::Arc;
 
@@ -26,6 +28,8 @@ use befrost_tensor::npy;
 use befrost_train::{Checkpoint, Dataset};
 
 use befrost_tools::filecheck;
+
+pub use eager::{eager, library};
 
 /// The pipelines for every verified program.
 pub const PIPELINES: [&str; 8] = [
