@@ -203,20 +203,32 @@ fn errors_name_the_file_and_convert() {
     assert!(error.to_string().contains("model.h5"), "{error}");
 }
 
-/// With `UPDATE=1` in the environment the model is rewritten.
+/// The program in `minimal.rs`.
+const DOUBLE: &str = "func.func @main(%x: i32) -> i32 {
+  %sum = tfrt.add.i32 %x, %x
+  tfrt.return %sum : i32
+}
+";
+
+/// With `UPDATE=1` in the environment the programs are rewritten.
 #[test]
-fn the_model_in_the_small_program_is_current() {
+fn the_programs_in_the_small_ones_are_current() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let model = format!("{root}/runtime/befrost/examples/digits_mlp.bef");
-    let bef =
-        befrost::compile(format!("{root}/testdata/digits/digits_mlp.pb").as_str()).expect("it compiles");
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&model, &bef).expect("the file can be written");
-    }
-    assert!(
-        std::fs::read(&model).expect("the model") == bef,
-        "run UPDATE=1 cargo test -p befrost-tools --test embedding"
-    );
+    let model = Source::from(&*format!("{root}/testdata/digits/digits_mlp.pb"));
+    let current = |name: &str, source: Source| {
+        let path = format!("{root}/runtime/befrost/examples/{name}.bef");
+        let bef = befrost::compile(source).expect("it compiles");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &bef).expect("the file can be written");
+        }
+        assert!(
+            std::fs::read(&path).expect("the program") == bef,
+            "run UPDATE=1 cargo test -p befrost-tools --test embedding"
+        );
+        bef
+    };
+    current("double", Source::Text(DOUBLE.to_owned()));
+    let bef = current("digits_mlp", model);
     // The comments in the programs list exactly the features of the model's kernels.
     let bytes = bef_format::AlignedBytes::copy_of(&bef);
     let image = bef_format::validate(&bytes).expect("it is valid");

@@ -9,6 +9,7 @@
 //! random-devices [FROM N]  random programs on random devices, as one function and in parts
 //! random-gradients [FROM N]  gradients of random programs, at every level and recomputed
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
+//! sizes              the sizes of small programs, against a table
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must make a test fail
 //! ```
 //!
@@ -18,6 +19,7 @@
 mod fuzz;
 mod instructions;
 mod mutate;
+mod sizes;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,9 +44,10 @@ fn main() -> ExitCode {
         ["random-gradients"] => random_gradients("1", "5000"),
         ["random-gradients", first, n] => random_gradients(first, n),
         ["refuse-memory"] => refuse_memory(),
+        ["sizes"] => sizes::run(&root(), &target()),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
             );
             return ExitCode::from(2);
         }
