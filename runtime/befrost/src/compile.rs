@@ -9,9 +9,10 @@ use befrost_compiler::device::DeviceOptions;
 use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph::with_precision;
-use befrost_compiler::import::files::{ModelFiles, NoFiles};
+use befrost_compiler::import::files::NoFiles;
+use befrost_compiler::import::recognize::{Encoding, FileKind, N_BYTES, foreign, recognize};
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
-use befrost_compiler::import::{Feed, GradientRequest, INIT, ImportOptions, graphdef, onnx};
+use befrost_compiler::import::{Feed, GradientRequest, INIT, ImportOptions, Initialization, graphdef, onnx};
 use befrost_compiler::ir::{Module, TypeId, names};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
@@ -26,13 +27,14 @@ use befrost_tensor::narrow::Precision;
 use crate::cache;
 use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
 use crate::port::Port;
+use crate::signature::Signature;
 use crate::training::Training;
 
 /// The program to compile.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// A file by its extension: MLIR text (`.mlir`), a TensorFlow GraphDef (`.pb`, `.pbtxt`) or MetaGraph
-    /// (`.meta`), an ONNX model (`.onnx`); or the folder of a SavedModel.
+    /// A file, by its contents or else its extension: MLIR text (`.mlir`), a TensorFlow GraphDef (`.pb`,
+    /// `.pbtxt`) or MetaGraph (`.meta`), an ONNX model (`.onnx`); or the folder of a SavedModel.
     File(PathBuf),
     /// MLIR text.
     Text(String),
@@ -81,6 +83,8 @@ pub struct CompileOptions {
     pub targets: Vec<String>,
     /// The node of a graph that initializes its variables.
     pub init: Option<String>,
+    /// Whether the function that initializes a MetaGraph or a SavedModel is there.
+    pub initialization: Initialization,
     /// Lets variables without names be those of the nodes that make them, in all programs made of the graph.
     pub shares_resources: bool,
     /// Gradients of a graph, which are further results.
@@ -111,6 +115,7 @@ impl Default for CompileOptions {
             freeze: false,
             targets: Vec::new(),
             init: None,
+            initialization: Initialization::Included,
             shares_resources: false,
             gradients: Vec::new(),
             training: None,
@@ -187,9 +192,27 @@ pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<C
     Ok(Compiled { bef, init, is_from_cache: false })
 }
 
-/// All tensors of a model: the placeholders first, then the results of nodes in the order of the graph.
-pub(crate) fn tensors(source: Source, options: &CompileOptions) -> Result<Vec<Port>, CompileError> {
-    let import = ImportOptions { everything: true, ..import_options(options) };
+/// The signatures of a MetaGraph or a SavedModel; other models have none.
+pub(crate) fn signatures(file: &KnownFile) -> Result<Vec<Signature>, CompileError> {
+    let FileKind::TensorFlow(kind @ (TensorFlowKind::MetaGraph | TensorFlowKind::SavedModel), encoding) =
+        file.kind
+    else {
+        return Ok(Vec::new());
+    };
+    let found = file.tensorflow(kind, encoding)?.signatures(&[]);
+    let found = found.map_err(|found| refused(&found, &diag::Source::new(&file.name(), "")))?;
+    Ok(found.into_iter().map(Signature::of).collect())
+}
+
+/// The inputs and outputs of a graph. `everything`: all tensors, as the placeholders and the results of nodes in
+/// the order of the graph.
+pub(crate) fn ports(
+    source: Source,
+    options: &CompileOptions,
+    everything: bool,
+) -> Result<(Vec<Port>, Vec<Port>), CompileError> {
+    let initialization = Initialization::Without;
+    let import = ImportOptions { everything, initialization, ..import_options(options) };
     let Imported { module, text, .. } = imported(source, &import)?;
     let inferred = verify(module).and_then(|module| {
         let mut passes = PassManager::parse("tf-shape-inference").map_err(|error| vec![*error])?;
@@ -197,14 +220,14 @@ pub(crate) fn tensors(source: Source, options: &CompileOptions) -> Result<Vec<Po
     });
     let module = inferred.map_err(|found| refused(&found, &text))?;
     let m = &*module;
-    let Some(function) = m.functions().into_iter().next() else { return Ok(Vec::new()) };
-    let Some((inputs, results)) = m.signature(function) else { return Ok(Vec::new()) };
+    let Some(function) = m.functions().into_iter().next() else { return Ok(Default::default()) };
+    let Some((inputs, results)) = m.signature(function) else { return Ok(Default::default()) };
     let ports = |types: &[TypeId], list| -> Vec<Port> {
         let of =
             |(i, &ty)| Port::new(m.port_name(function, list, i).unwrap_or_default(), type_text(&m.cx, ty));
         types.iter().enumerate().map(of).collect()
     };
-    Ok([ports(inputs, names::ARG_ATTRS), ports(results, names::RES_ATTRS)].concat())
+    Ok((ports(inputs, names::ARG_ATTRS), ports(results, names::RES_ATTRS)))
 }
 
 /// A module that was not compiled yet.
@@ -232,52 +255,112 @@ fn imported(source: Source, import: &ImportOptions) -> Result<Imported, CompileE
             let len = bytes.len();
             from_graphdef("<graph>", Cursor::new(bytes), len, import)
         }
-        Source::File(path) => from_file(&path, import),
+        Source::File(path) => KnownFile::open(&path)?.import(import),
     }
 }
 
-fn from_file(path: &Path, import: &ImportOptions) -> Result<Imported, CompileError> {
-    let name = path.display().to_string();
-    let unread = |error: std::io::Error| CompileError(format!("cannot read '{name}': {error}"));
-    let read = || std::fs::read(path).map(Bytes::from).map_err(unread);
-    let root = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = ModelFolder::new(root, |path: &Path| {
-        std::fs::read(path).map(Bytes::from).map_err(|error| error.to_string())
-    });
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let is_text = extension == Some("pbtxt");
-    let tensorflow = |kind, files: &dyn ModelFiles, variables: &str| {
-        let bytes = read()?;
-        let model = TensorFlowModel::decode(kind, bytes, is_text, variables);
-        Imported::model(&name, model.and_then(|model| model.import(import, files)))
-    };
-    if path.is_dir() {
-        return match saved_model(path) {
-            Some(file) => from_file(&file, import),
-            None => Err(CompileError(format!("'{name}' is a folder without a SavedModel"))),
+/// A file that was recognized.
+pub(crate) struct KnownFile {
+    /// Of a folder the file in it.
+    path: PathBuf,
+    pub(crate) kind: FileKind,
+}
+
+impl KnownFile {
+    /// Recognizes a file by its contents, or else by its extension.
+    pub(crate) fn open(path: &Path) -> Result<KnownFile, CompileError> {
+        let name = path.display();
+        let path = match path.is_dir() {
+            true => saved_model(path)
+                .ok_or_else(|| CompileError(format!("'{name}' is a folder without a SavedModel")))?,
+            false => path.to_owned(),
         };
+        let mut first = Vec::new();
+        File::open(&path)
+            .and_then(|file| file.take(N_BYTES as u64).read_to_end(&mut first))
+            .map_err(|error| CompileError(format!("cannot read '{}': {error}", path.display())))?;
+        if let Some(what) = foreign(&first) {
+            return Err(CompileError(format!("'{name}' is {what}")));
+        }
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let is_saved_model = path.file_stem().is_some_and(|stem| stem == "saved_model");
+        let graph = if is_saved_model { TensorFlowKind::SavedModel } else { TensorFlowKind::GraphDef };
+        let kind = match (recognize(&first), extension) {
+            // A text may begin like a binary graph, and so may a MetaGraph.
+            (Some(FileKind::TensorFlow(_, Encoding::Binary)) | None, Some("mlir")) => FileKind::Text,
+            (Some(FileKind::TensorFlow(_, Encoding::Binary)) | None, Some("meta")) => {
+                FileKind::TensorFlow(TensorFlowKind::MetaGraph, Encoding::Binary)
+            }
+            (Some(known), _) => known,
+            (None, Some("pb")) => FileKind::TensorFlow(graph, Encoding::Binary),
+            (None, Some("pbtxt")) => FileKind::TensorFlow(graph, Encoding::Text),
+            (None, Some("onnx")) => FileKind::Onnx,
+            (None, Some("bef")) => FileKind::Bef,
+            (None, _) => {
+                return Err(CompileError(format!(
+                    "'{name}' is neither MLIR text (.mlir), a TensorFlow graph (.pb, .pbtxt, .meta), an ONNX \
+                     model (.onnx), a compiled program (.bef), nor the folder of a SavedModel"
+                )));
+            }
+        };
+        Ok(KnownFile { path, kind })
     }
-    match extension {
-        Some("pb" | "pbtxt") if stem.as_deref() == Some("saved_model") => {
-            tensorflow(TensorFlowKind::SavedModel, &folder, SAVED_VARIABLES)
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn unread(&self, error: &std::io::Error) -> CompileError {
+        CompileError(format!("cannot read '{}': {error}", self.name()))
+    }
+
+    fn read(&self) -> Result<Bytes, CompileError> {
+        std::fs::read(&self.path).map(Bytes::from).map_err(|error| self.unread(&error))
+    }
+
+    /// The files beside it.
+    fn folder(&self) -> ModelFolder<impl Fn(&Path) -> Result<Bytes, String>> {
+        let root = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        ModelFolder::new(root.unwrap_or(Path::new(".")), |path: &Path| {
+            std::fs::read(path).map(Bytes::from).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Its model of TensorFlow's.
+    fn tensorflow(&self, kind: TensorFlowKind, encoding: Encoding) -> Result<TensorFlowModel, CompileError> {
+        let variables = match (kind, self.path.file_stem()) {
+            (TensorFlowKind::MetaGraph, Some(stem)) => stem.to_string_lossy(),
+            _ => SAVED_VARIABLES.into(),
+        };
+        let model = TensorFlowModel::decode(kind, self.read()?, encoding == Encoding::Text, &variables);
+        model.map_err(|found| refused(&found, &diag::Source::new(&self.name(), "")))
+    }
+
+    fn import(&self, import: &ImportOptions) -> Result<Imported, CompileError> {
+        let name = self.name();
+        match self.kind {
+            FileKind::Bef => Err(CompileError(format!("'{name}' is compiled already"))),
+            FileKind::Text => {
+                from_text(&name, &std::fs::read_to_string(&self.path).map_err(|error| self.unread(&error))?)
+            }
+            FileKind::Onnx => {
+                let imported = onnx(self.read()?, import, &self.folder());
+                Imported::model(&name, imported.map(|module| ImportedModel { module, init: None }))
+            }
+            FileKind::TensorFlow(TensorFlowKind::GraphDef, Encoding::Binary) => {
+                let file = File::open(&self.path).map_err(|error| self.unread(&error))?;
+                let len = file.metadata().map_err(|error| self.unread(&error))?.len();
+                from_graphdef(&name, file, usize::try_from(len).unwrap_or(usize::MAX), import)
+            }
+            FileKind::TensorFlow(kind, encoding) => {
+                let model = self.tensorflow(kind, encoding)?;
+                let imported = match kind {
+                    TensorFlowKind::GraphDef => model.import(import, &NoFiles),
+                    _ => model.import(import, &self.folder()),
+                };
+                Imported::model(&name, imported)
+            }
         }
-        Some("meta") => tensorflow(TensorFlowKind::MetaGraph, &folder, &stem.unwrap_or_default()),
-        Some("pbtxt") => tensorflow(TensorFlowKind::GraphDef, &NoFiles, ""),
-        Some("onnx") => {
-            let imported = onnx(read()?, import, &folder).map(|module| ImportedModel { module, init: None });
-            Imported::model(&name, imported)
-        }
-        Some("pb") => {
-            let file = File::open(path).map_err(unread)?;
-            let len = file.metadata().map_err(unread)?.len();
-            from_graphdef(&name, file, usize::try_from(len).unwrap_or(usize::MAX), import)
-        }
-        Some("mlir") => from_text(&name, &std::fs::read_to_string(path).map_err(unread)?),
-        _ => Err(CompileError(format!(
-            "'{name}' is neither MLIR text (.mlir), a TensorFlow graph (.pb, .pbtxt, .meta), an ONNX model \
-             (.onnx), nor the folder of a SavedModel"
-        ))),
     }
 }
 
@@ -294,6 +377,7 @@ fn import_options(options: &CompileOptions) -> ImportOptions {
         freeze: options.freeze,
         targets: options.targets.clone(),
         init: options.init.clone(),
+        initialization: options.initialization,
         shares_resources: options.shares_resources,
         gradients: options.gradients.clone(),
         ..ImportOptions::default()

@@ -12,10 +12,11 @@ use std::fmt;
 use std::path::Path;
 
 use befrost_compiler::import::GradientRequest;
+use befrost_compiler::import::recognize::FileKind;
 use befrost_compiler::train::Optimizer;
 use befrost_kernel_api::{Error, ErrorCode};
 
-use crate::compile::{CompileOptions, Source, canonical, compile_with};
+use crate::compile::{CompileOptions, KnownFile, Source, canonical, compile_with};
 use crate::program::Program;
 use crate::runtime::Runtime;
 use crate::training::Training;
@@ -93,21 +94,24 @@ pub(crate) struct Asked {
 }
 
 impl Graph {
-    /// Opens a graph: a TensorFlow GraphDef or MetaGraph, or an ONNX model (which has no gradients).
+    /// Opens a graph: a TensorFlow GraphDef, a MetaGraph or a SavedModel, or an ONNX model (which has no
+    /// gradients).
     ///
     /// # Errors
-    /// If there is no such file.
+    /// If there is no such file, or it is a program, which is no graph.
     pub fn open(path: impl AsRef<Path>) -> Result<Graph, Error> {
         let path = path.as_ref();
-        if !path.is_file() {
-            let message = format!("there is no file '{}'", path.display());
-            return Err(Error::new(ErrorCode::NotFound, message, Vec::new()));
+        match found(path)?.kind {
+            FileKind::Bef | FileKind::Text => {
+                Err(refused(format!("'{}' is a program, no graph", path.display())))
+            }
+            FileKind::TensorFlow(..) | FileKind::Onnx => Ok(Graph::at(path)),
         }
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if !matches!(extension, Some("pb" | "pbtxt" | "meta" | "onnx")) {
-            return Err(refused(format!("'{}' is no graph (.pb, .pbtxt, .meta, .onnx)", path.display())));
-        }
-        Ok(Graph { source: Source::File(path.to_owned()), additions: Additions::default() })
+    }
+
+    /// The graph at a path.
+    pub(crate) fn at(path: &Path) -> Graph {
+        Graph { source: Source::File(path.to_owned()), additions: Additions::default() }
     }
 
     /// A TensorFlow GraphDef in memory.
@@ -205,6 +209,18 @@ impl Graph {
         let bef = compile_with(self.source.clone(), &CompileOptions { level: 0, ..options })?;
         Ok(Runtime::builder().work_queue("s").build()?.load_bytes(&bef)?)
     }
+}
+
+/// What the file at a path is.
+///
+/// # Errors
+/// If there is none, or it is not recognized.
+pub(crate) fn found(path: &Path) -> Result<KnownFile, Error> {
+    if !path.exists() {
+        let message = format!("there is no file '{}'", path.display());
+        return Err(Error::new(ErrorCode::NotFound, message, Vec::new()));
+    }
+    Ok(KnownFile::open(path)?)
 }
 
 /// The options of a part of a graph, whose variables other parts share.

@@ -52,9 +52,13 @@ mod runtime;
 #[cfg(feature = "compile")]
 mod session;
 #[cfg(feature = "compile")]
+mod signature;
+#[cfg(feature = "compile")]
 mod training;
 
 pub use bef_format::device::DeviceName;
+#[cfg(feature = "compile")]
+pub use befrost_compiler::import::Initialization;
 #[cfg(feature = "compile")]
 pub use befrost_compiler::train::Optimizer;
 pub use befrost_kernel_api::async_value::AsyncRef;
@@ -84,6 +88,8 @@ pub use model::Model;
 pub use session::{
     Callable, Progress, Results, Run, RunOptions, Session, SessionBuilder, SessionStats, Shapes, Variables,
 };
+#[cfg(feature = "compile")]
+pub use signature::Signature;
 #[cfg(feature = "compile")]
 pub use training::Training;
 

@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
+use befrost_compiler::import::recognize::FileKind;
 use befrost_kernel_api::context::Resources;
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 
-use crate::compile::{CompileOptions, Source, compiled};
+use crate::compile::{CompileOptions, KnownFile, Source, compiled};
 use crate::datum::Datum;
 use crate::port::Port;
 use crate::program::{CallOptions, Function, Program};
 use crate::runtime::Runtime;
 
 /// The functions that are a model's if none is named, the first one first.
-const DEFAULTS: [&str; 2] = ["main", "serving_default"];
+pub(crate) const DEFAULTS: [&str; 2] = ["main", "serving_default"];
 
 /// A function of a model, with the variables and tables of the model. Cheap to clone; clones, and the
 /// model's other signatures, share the variables. Any number of threads may run it at once.
@@ -38,7 +39,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Loads a model: a BEF file (`.bef`), or a file or folder that [`Source::File`] names. Its variables and
+    /// Loads a model: a BEF file, or a file or folder that [`Source::File`] names. Its variables and
     /// tables are initialized. Those of a BEF file are not: see [`Model::of`].
     ///
     /// # Errors
@@ -61,11 +62,11 @@ impl Model {
         options: &CompileOptions,
     ) -> Result<Model, Error> {
         let path = path.as_ref();
-        let (program, init) = match path.extension() {
-            Some(extension) if extension == "bef" => match options.precision {
-                None => (runtime.load(path)?, None),
-                Some(_) => return Err(refused(format!("'{}' is compiled already", path.display()))),
-            },
+        let (program, init) = match (KnownFile::open(path)?.kind, options.precision) {
+            (FileKind::Bef, None) => (runtime.load(path)?, None),
+            (FileKind::Bef, Some(_)) => {
+                return Err(refused(format!("'{}' is compiled already", path.display())));
+            }
             _ => {
                 let compiled = compiled(Source::File(path.to_owned()), options)?;
                 (runtime.load_bytes(&compiled.bef)?, compiled.init)
@@ -171,11 +172,11 @@ impl std::fmt::Debug for Model {
 }
 
 /// The functions that callers may run: neither private nor native.
-fn public(program: &Program) -> impl Iterator<Item = Function> {
+pub(crate) fn public(program: &Program) -> impl Iterator<Item = Function> {
     program.functions().filter(|function| !function.is_private() && !function.is_native())
 }
 
-fn default_function(program: &Program, init: Option<&str>) -> Result<Function, Error> {
+pub(crate) fn default_function(program: &Program, init: Option<&str>) -> Result<Function, Error> {
     let all: Vec<Function> = public(program).filter(|function| Some(function.name()) != init).collect();
     let named = |name: &&str| all.iter().find(|function| function.name() == *name);
     match (DEFAULTS.iter().find_map(named), &all[..]) {

@@ -21,12 +21,12 @@ pub struct Program {
     runtime: Runtime,
     program: Arc<befrost_host::Program>,
     /// The signatures of the functions that were asked for, by their number.
-    signatures: Arc<[OnceLock<Signature>]>,
+    signatures: Arc<[OnceLock<FunctionPorts>]>,
 }
 
 /// The arguments and results of a function.
 #[derive(Debug)]
-struct Signature {
+struct FunctionPorts {
     arguments: Vec<Port>,
     results: Vec<Port>,
 }
@@ -69,6 +69,11 @@ impl Program {
     pub(crate) fn new(runtime: Runtime, program: Arc<befrost_host::Program>) -> Program {
         let signatures = (0..program.image().n_functions()).map(|_| OnceLock::new()).collect();
         Program { runtime, program, signatures }
+    }
+
+    /// The runtime that executes it.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
     }
 
     /// The function called `name`.
@@ -133,13 +138,13 @@ impl Function {
         self.signature().map_or(&[], |signature| &signature.results)
     }
 
-    fn signature(&self) -> Option<&Signature> {
+    fn signature(&self) -> Option<&FunctionPorts> {
         let signature = self.owner.signatures.get(self.id.0 as usize)?;
         Some(signature.get_or_init(|| {
             let view = self.owner.program.image().function(self.id.0);
             let arguments = (0..view.n_args()).map(|i| Port::new(view.arg_name(i), view.arg_type(i)));
             let results = (0..view.n_results()).map(|i| Port::new(view.result_name(i), view.result_type(i)));
-            Signature { arguments: arguments.collect(), results: results.collect() }
+            FunctionPorts { arguments: arguments.collect(), results: results.collect() }
         }))
     }
 

@@ -5,13 +5,14 @@
 //!                                                            └─ new: import, compile once ─▶ call
 //! ```
 //!
-//! `executable` has the programs of a set of names, `sizes` those for sizes of their own; `run` is a run that
+//! `content` says what is run, `executable` has the programs of a set of names, `sizes` those for sizes of their own; `run` is a run that
 //! goes on meanwhile.
 //!
 //! A graph has as many programs as there are sets of names to feed and to fetch: what is fed is not
 //! computed, and what no fetch and no target needs is not there. Each is compiled when it is first asked
 //! for, once, even if several threads ask, and kept. All share the session's variables and tables.
 
+mod content;
 mod executable;
 mod results;
 mod run;
@@ -25,18 +26,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use befrost_compiler::import::Initialization;
+use befrost_compiler::import::recognize::FileKind;
 use befrost_kernel_api::context::{Cancellation, Output, Resources};
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 
-use crate::compile::{CompileOptions, Source, canonical, compiled, tensors};
+use crate::compile::{
+    CompileOptions, KnownFile, Source, canonical, compile_with, compiled, ports, signatures,
+};
 use crate::datum::Datum;
-use crate::graph::{Additions, Asked, Graph};
+use crate::graph::{Asked, Graph, found};
+use crate::model::{DEFAULTS, default_function, public};
 use crate::pending::Pending;
 use crate::port::Port;
 use crate::prepared::PreparedFunction;
-use crate::program::CallOptions;
+use crate::program::{CallOptions, Program};
 use crate::runtime::Runtime;
+use crate::signature::{Signature, named};
+use content::{Content, places};
 use executable::{Clock, Executable, Names};
 use sizes::Sizes;
 
@@ -72,8 +80,8 @@ pub struct Session {
 
 struct SessionState {
     runtime: Runtime,
-    source: Source,
-    additions: Additions,
+    content: Content,
+    signatures: Vec<Signature>,
     options: CompileOptions,
     shapes: Shapes,
     specializations: usize,
@@ -250,13 +258,31 @@ impl SessionBuilder {
         SessionBuilder { progress: Some(progress), ..self }
     }
 
-    /// Opens a graph: a TensorFlow GraphDef or MetaGraph, or an ONNX model. Nothing is compiled yet but the
-    /// initialization, if there is one.
+    /// The signature whose inputs and outputs are names of the session, or of a program the function; by default
+    /// `serving_default`, `main` or the only one. The graph's own tensors have their names, too.
+    #[must_use]
+    pub fn signature(mut self, name: &str) -> SessionBuilder {
+        self.options.signature = Some(name.to_owned());
+        self
+    }
+
+    /// Opens what [`Source::File`](crate::Source::File) names, or a BEF file. Of a graph nothing is compiled yet but the
+    /// initialization, if there is one: that of a MetaGraph or a SavedModel, which reads its checkpoint, unless
+    /// the session was given variables or another node to initialize them.
     ///
     /// # Errors
-    /// If the file does not exist or has no graph of which parts could run, or the initialization fails.
+    /// If the file does not exist, has nothing of which parts could run, or lacks the signature, or the
+    /// initialization fails.
     pub fn open(self, path: impl AsRef<Path>) -> Result<Session, Error> {
-        self.graph(Graph::open(path)?)
+        let path = path.as_ref();
+        let file = found(path)?;
+        match file.kind {
+            FileKind::TensorFlow(..) | FileKind::Onnx => self.build(Graph::at(path), &signatures(&file)?),
+            FileKind::Bef => self.with_program(|runtime, _| Ok(runtime.load(path)?)),
+            FileKind::Text => {
+                self.with_program(|runtime, options| Ok(runtime.load_bytes(&compile_with(path, options)?)?))
+            }
+        }
     }
 
     /// Opens a graph with gradients and updates.
@@ -264,7 +290,11 @@ impl SessionBuilder {
     /// # Errors
     /// As [`SessionBuilder::open`].
     pub fn graph(self, graph: Graph) -> Result<Session, Error> {
-        self.build(graph.source, graph.additions)
+        let signatures = match &graph.source {
+            Source::File(path) => signatures(&KnownFile::open(path)?)?,
+            Source::Text(_) | Source::GraphDef(_) => Vec::new(),
+        };
+        self.build(graph, &signatures)
     }
 
     /// Opens a TensorFlow GraphDef in memory.
@@ -275,18 +305,64 @@ impl SessionBuilder {
         self.graph(Graph::graphdef(bytes))
     }
 
-    fn build(self, source: Source, additions: Additions) -> Result<Session, Error> {
-        let SessionBuilder { runtime, mut options, shapes, specializations, resources, progress } = self;
-        let runtime = match runtime {
-            Some(runtime) => runtime,
-            None => Runtime::builder().build()?,
+    /// Opens a function of a program, all of whose arguments are fed. It runs on the program's runtime.
+    ///
+    /// # Errors
+    /// If there is no such function.
+    pub fn program(self, program: &Program) -> Result<Session, Error> {
+        let function = match &self.options.signature {
+            Some(name) => program.function(name)?,
+            None => default_function(program, None)?,
         };
-        let init = options.init.take();
-        options.shares_resources = true;
+        let functions = public(program).map(|function| Signature::of_function(&function)).collect();
+        let runtime = program.runtime().clone();
+        Ok(self.runtime(&runtime).session(Content::Program(function), functions, runtime))
+    }
+
+    fn with_program(
+        mut self,
+        load: impl FnOnce(&Runtime, &CompileOptions) -> Result<Program, Error>,
+    ) -> Result<Session, Error> {
+        let runtime = self.take_runtime()?;
+        let program = load(&runtime, &CompileOptions { signature: None, ..self.options.clone() })?;
+        self.program(&program)
+    }
+
+    /// The runtime that was given, or a new one.
+    fn take_runtime(&mut self) -> Result<Runtime, Error> {
+        match self.runtime.take() {
+            Some(runtime) => Ok(runtime),
+            None => Ok(Runtime::builder().build()?),
+        }
+    }
+
+    /// A session on a graph with these signatures.
+    fn build(mut self, graph: Graph, signatures: &[Signature]) -> Result<Session, Error> {
+        let runtime = self.take_runtime()?;
+        let init = self.options.init.take();
+        let is_initialized = self.resources.is_some();
+        let signature = chosen(signatures, self.options.signature.take())?;
+        let Graph { source, additions } = graph;
+        self.options.shares_resources = true;
+        let content = Content::Graph { source, additions, signature };
+        let session = self.session(content, signatures.to_vec(), runtime);
+        match init {
+            Some(init) => {
+                let options = RunOptions { targets: vec![init], ..RunOptions::default() };
+                session.run_with::<Datum>(&[], &[], &options)?;
+            }
+            None if !is_initialized => session.shared.initialize()?,
+            None => {}
+        }
+        Ok(session)
+    }
+
+    fn session(self, content: Content, signatures: Vec<Signature>, runtime: Runtime) -> Session {
+        let SessionBuilder { runtime: _, options, shapes, specializations, resources, progress } = self;
         let shared = SessionState {
             runtime,
-            source,
-            additions,
+            content,
+            signatures,
             options,
             shapes,
             specializations,
@@ -297,12 +373,24 @@ impl SessionBuilder {
             programs: Mutex::default(),
             n_hits: AtomicU64::new(0),
         };
-        let session = Session { shared: Arc::new(shared) };
-        if let Some(init) = init {
-            let options = RunOptions { targets: vec![init], ..RunOptions::default() };
-            session.run_with::<Datum>(&[], &[], &options)?;
-        }
-        Ok(session)
+        Session { shared: Arc::new(shared) }
+    }
+}
+
+/// The signature of this name, or the default one.
+fn chosen(signatures: &[Signature], name: Option<String>) -> Result<Option<Signature>, Error> {
+    let named = |name: &str| signatures.iter().find(|signature| signature.name() == name);
+    match (name, signatures) {
+        (Some(name), _) => match named(&name) {
+            Some(found) => Ok(Some(found.clone())),
+            None => {
+                let names: Vec<&str> = signatures.iter().map(Signature::name).collect();
+                let message = format!("there is no signature '{name}'; there are: {}", names.join(", "));
+                Err(refused(ErrorCode::NotFound, message))
+            }
+        },
+        (None, [only]) => Ok(Some(only.clone())),
+        (None, _) => Ok(DEFAULTS.into_iter().find_map(named).cloned()),
     }
 }
 
@@ -397,7 +485,42 @@ impl Session {
     /// # Errors
     /// If the graph cannot be read, or has operators that are not supported.
     pub fn tensors(&self) -> Result<Vec<Port>, Error> {
-        Ok(tensors(self.shared.source.clone(), &self.shared.options)?)
+        let (inputs, outputs) = self.ports(true)?;
+        Ok([inputs, outputs].concat())
+    }
+
+    /// The inputs of the graph, of its signature or of the function.
+    ///
+    /// # Errors
+    /// As [`Session::tensors`].
+    pub fn inputs(&self) -> Result<Vec<Port>, Error> {
+        match self.shared.content.signature() {
+            Some(signature) => Ok(signature.inputs().to_vec()),
+            None => Ok(self.ports(false)?.0),
+        }
+    }
+
+    /// The outputs of the graph, of its signature or of the function.
+    ///
+    /// # Errors
+    /// As [`Session::tensors`].
+    pub fn outputs(&self) -> Result<Vec<Port>, Error> {
+        match self.shared.content.signature() {
+            Some(signature) => Ok(signature.outputs().to_vec()),
+            None => Ok(self.ports(false)?.1),
+        }
+    }
+
+    fn ports(&self, everything: bool) -> Result<(Vec<Port>, Vec<Port>), Error> {
+        match &self.shared.content {
+            Content::Graph { source, .. } => Ok(ports(source.clone(), &self.shared.options, everything)?),
+            Content::Program(function) => Ok((named(function.arguments()), named(function.results()))),
+        }
+    }
+
+    /// The signatures of the model, or the functions of the program; none of a graph alone.
+    pub fn signatures(&self) -> &[Signature] {
+        &self.shared.signatures
     }
 
     /// The variables.
@@ -469,10 +592,32 @@ impl SessionState {
         executables.entry(names.clone()).or_insert_with(new).clone()
     }
 
-    /// Compiles the executable of these names.
+    /// Gives the variables and tables of a model their values, if it says how.
+    fn initialize(&self) -> Result<(), Error> {
+        let Content::Graph { source, .. } = &self.content else { return Ok(()) };
+        let options = CompileOptions { initialization: Initialization::Alone, ..self.options.clone() };
+        let compiled = compiled(source.clone(), &options)?;
+        let Some(init) = compiled.init else { return Ok(()) };
+        let results = self.runtime.load_bytes(&compiled.bef)?.function(&init)?;
+        let results = results.call_with([], &self.call_options())?;
+        results.iter().try_for_each(|result| result.ok().map(|_| ()))
+    }
+
+    fn call_options(&self) -> CallOptions {
+        CallOptions { resources: self.resources.clone(), ..CallOptions::default() }
+    }
+
+    /// Makes the executable of these names.
     fn compile(&self, names: Names) -> Result<Executable, Error> {
         let declared = self.program(&names, Vec::new())?;
         let function = declared.function();
+        if let Content::Program(function) = &self.content {
+            let (feeds, results) = places(function, &names)?;
+            let order = feeds.iter().enumerate().any(|(at, &feed)| at != feed).then(|| feeds.into());
+            let sizes = Sizes::new(function.arguments(), Shapes::Declared, 0);
+            let (results, fetches) = (results.into(), names.fetches.clone().into());
+            return Ok(Executable { order, results, fetches, sizes, declared, names });
+        }
         if names.feeds.is_empty()
             && let Some(port) = function.arguments().first()
         {
@@ -482,47 +627,55 @@ impl SessionState {
         }
         let of = |fetch: &String| {
             let ports: &[Port] = function.results();
-            ports.iter().position(|port| canonical(port.name()) == canonical(fetch))
+            let tensor = canonical(self.content.fetched(fetch));
+            ports.iter().position(|port| canonical(port.name()) == tensor)
         };
         let results = names.fetches.iter().map(of).collect();
         let sizes = Sizes::new(function.arguments(), self.shapes, self.specializations);
-        Ok(Executable { results, fetches: names.fetches.clone().into(), sizes, declared, names })
+        let fetches = names.fetches.clone().into();
+        Ok(Executable { order: None, results, fetches, sizes, declared, names })
     }
 
     /// The program of these names, for feeds of these sizes, if there are any.
     fn program(&self, names: &Names, sizes: Vec<Vec<usize>>) -> Result<PreparedFunction, Error> {
+        let (source, additions) = match &self.content {
+            Content::Graph { source, additions, .. } => (source, additions),
+            Content::Program(function) => {
+                return Ok(PreparedFunction::new(function.clone(), self.call_options()));
+            }
+        };
         let Names { feeds, fetches, targets } = names;
         let start = Instant::now();
         if let Some(progress) = &self.progress {
             progress.begins(fetches, targets);
         }
         let mut unique: Vec<String> = Vec::new();
-        for fetch in fetches {
+        for fetch in fetches.iter().map(|fetch| self.content.fetched(fetch)) {
             if !unique.iter().any(|known| canonical(known) == canonical(fetch)) {
-                unique.push(fetch.clone());
+                unique.push(fetch.to_owned());
             }
         }
         let is_specialized = !sizes.is_empty();
         let options = CompileOptions {
-            feeds: feeds.clone(),
+            feeds: feeds.iter().map(|feed| self.content.fed(feed).to_owned()).collect(),
             sizes,
             fetches: unique,
             targets: targets.clone(),
+            initialization: Initialization::Without,
             ..self.options.clone()
         };
-        let Asked { options, function } = self.additions.asked(options)?;
-        let compiled = compiled(self.source.clone(), &options);
+        let Asked { options, function } = additions.asked(options)?;
+        let compiled = compiled(source.clone(), &options);
         if let Some(progress) = &self.progress {
             progress.ends(fetches, targets, start.elapsed());
         }
         let compiled = compiled?;
         let function = self.runtime.load_bytes(&compiled.bef)?.function(function)?;
-        let options = CallOptions { resources: self.resources.clone(), ..CallOptions::default() };
         // Counted at once, so that statistics agree with themselves at any time.
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         *(if compiled.is_from_cache { &mut programs.from_cache } else { &mut programs.compiled }) += 1;
         programs.specialized += u64::from(is_specialized);
-        Ok(PreparedFunction::new(function, options))
+        Ok(PreparedFunction::new(function, self.call_options()))
     }
 }
 
@@ -551,7 +704,7 @@ impl Callable {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Session({:?}, {:?})", self.shared.source, self.stats())
+        write!(f, "Session({:?}, {:?})", self.shared.content, self.stats())
     }
 }
 

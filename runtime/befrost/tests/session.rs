@@ -382,3 +382,107 @@ fn runs_give_their_memory_back() {
         session.run(&[("images", image.clone())], &["logits"]).expect("a run");
     }
 }
+
+/// Calls of SavedModels by the names of their signatures, with TensorFlow's results; sessions of the other
+/// signatures share the variables of the first.
+#[test]
+fn saved_models_run_by_their_signatures() {
+    for name in ["two_signatures", "v1_partitioned", "keras_cnn", "nested_calls", "v1_counter_text"] {
+        let case = format!("saved_models/{name}");
+        let text = std::fs::read_to_string(data(&case).join("case.json")).expect("a file");
+        let described: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let mut sessions: Vec<(String, Session)> = Vec::new();
+        for call in described["calls"].as_array().expect("calls") {
+            let signature = call["signature"].as_str().expect("a name");
+            let at = sessions.iter().position(|(known, _)| known == signature).unwrap_or_else(|| {
+                let mut builder = Session::builder().signature(signature);
+                if let Some((_, first)) = sessions.first() {
+                    builder = builder.variables(first.variables().resources());
+                }
+                let session = builder.open(data(&case).join("model")).expect("a session");
+                sessions.push((signature.to_owned(), session));
+                sessions.len() - 1
+            });
+            let session = &sessions[at].1;
+            let ports = |key: &str| -> Vec<(String, HostTensor)> {
+                let ports = call[key].as_object().expect("ports").iter();
+                ports
+                    .map(|(port, file)| (port.clone(), array(&case, file.as_str().expect("a file"))))
+                    .collect()
+            };
+            let (inputs, outputs) = (ports("inputs"), ports("outputs"));
+            let declared = session.inputs().expect("ports");
+            assert!(inputs.iter().all(|(name, _)| declared.iter().any(|port| port.name() == name)));
+            let feeds: Vec<(&str, HostTensor)> =
+                inputs.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+            let fetches: Vec<&str> = outputs.iter().map(|(name, _)| name.as_str()).collect();
+            let results = session.run(&feeds, &fetches).expect("a run");
+            for (output, want) in &outputs {
+                let got = results[output.as_str()].tensor().expect("a tensor");
+                assert_eq!((got.dtype(), got.shape()), (want.dtype(), want.shape()), "{name} {output}");
+                let (Ok(got), Ok(want)) = (got.to_vec::<f32>(), want.to_vec::<f32>()) else {
+                    let bytes = |tensor: &HostTensor| tensor.read_bytes().map(|bytes| bytes.to_vec()).ok();
+                    assert_eq!(bytes(got), bytes(want), "{name} {output}");
+                    continue;
+                };
+                let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * b.abs() + 1e-5;
+                assert!(got.iter().zip(&want).all(near), "{name} {signature} {output}: {got:?}, {want:?}");
+            }
+        }
+        let names: Vec<&str> = sessions[0].1.signatures().iter().map(befrost::Signature::name).collect();
+        assert!(sessions.iter().all(|(known, _)| names.contains(&known.as_str())), "{names:?}");
+    }
+    let error = Session::builder().signature("no").open(data("saved_models/keras_mlp/model"));
+    assert!(
+        error.expect_err("there is none").to_string().contains("there is no signature 'no'; there are: ")
+    );
+}
+
+/// Any tensor of a SavedModel's graph is fetched, by its own name.
+#[test]
+fn inner_tensors_of_saved_models_are_fetched() {
+    let session = Session::open(data("saved_models/v1_partitioned/model")).expect("a session");
+    let tensors = session.tensors().expect("a list");
+    let x = array("saved_models/v1_partitioned", "i0_x.npy");
+    let port = tensors.iter().find(|port| port.dtype() == Some(befrost::DType::F32)).expect("one");
+    let by_key = session.inputs().expect("inputs")[0].name().to_owned();
+    let results = session.run(&[(&by_key, x)], &[port.name()]).expect("a run");
+    assert!(results[port.name()].tensor().is_ok());
+    let fed = session.run(&[], &["y"]).expect_err("nothing is fed");
+    assert!(fed.to_string().contains("is not fed"), "{fed}");
+}
+
+/// Programs are run as a whole: text, and a file whose name does not say what it is.
+#[test]
+fn programs_are_run_by_their_arguments() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "func.func @main(%x: tensor<2xf32> {bef.name = \"x\"}, %y: tensor<2xf32> {bef.name = \"y\"})
+    -> (tensor<2xf32>, tensor<2xf32> {bef.name = \"sum\"}) {
+  %d = \"tf.Sub\"(%x, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %s = \"tf.AddV2\"(%x, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %d, %s : tensor<2xf32>, tensor<2xf32>
+}
+";
+    let (source, compiled) = (folder.path().join("source"), folder.path().join("compiled"));
+    std::fs::write(&source, text).expect("a file");
+    std::fs::write(&compiled, befrost::compile(source.as_path()).expect("it compiles")).expect("a file");
+    let value = |values: [f32; 2]| HostTensor::from_vec([2], values.to_vec()).expect("a tensor");
+    for path in [source, compiled] {
+        let session = Session::open(&path).expect("a session");
+        let run = |feeds: &[(&str, HostTensor)], fetches: &[&str]| session.run(feeds, fetches);
+        let results =
+            run(&[("y", value([1.0, 2.0])), ("x", value([5.0, 9.0]))], &["sum", "0"]).expect("results");
+        let floats = |name: &str| results[name].tensor().expect("a tensor").to_vec::<f32>().expect("floats");
+        assert_eq!((floats("0"), floats("sum")), (vec![4.0, 7.0], vec![6.0, 11.0]));
+        assert_eq!(session.signatures()[0].name(), "main");
+        let refused = |feeds: &[(&str, HostTensor)], fetch: &str, want: &str| {
+            let error = run(feeds, &[fetch]).expect_err(want).to_string();
+            assert!(error.contains(want), "{error}");
+        };
+        let x = || ("x", value([0.0; 2]));
+        refused(&[x()], "sum", "argument 'y' (tensor<2xf32>) is not fed");
+        refused(&[x(), x(), ("y", value([0.0; 2]))], "sum", "'x' is fed twice");
+        refused(&[x(), ("z", value([0.0; 2]))], "sum", "has no argument 'z'; it has: x, y");
+        refused(&[x(), ("y", value([0.0; 2]))], "1", "has no result '1'; it has: 0, sum");
+    }
+}

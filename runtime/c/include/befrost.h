@@ -55,6 +55,7 @@ typedef struct bf_session_options {
   int32_t level;          /* optimization, 0 to 2 */
   const char *work_queue; /* "s", "mstd:2"; NULL: the default; with a runtime it must be NULL */
   const char *init;       /* the node that initializes the variables; NULL: none */
+  const char *signature;  /* whose inputs and outputs are names; NULL: the default one, or none */
 } bf_session_options;
 
 /* Options of a run. */
@@ -125,7 +126,8 @@ bf_error *bf_program_run(bf_program *program, const char *function, bf_tensor *c
 void bf_program_retain(bf_program *program);
 void bf_program_release(bf_program *program);
 
-/* A graph with its variables: .pb, .pbtxt, .meta, .onnx. Without a runtime it has one of its own. */
+/* A model with its variables: a TensorFlow graph or the folder of a SavedModel, an ONNX model, MLIR text or a BEF
+ * file, of which all arguments of a function are fed. Without a runtime it has one of its own. */
 bf_error *bf_session_open(bf_runtime *runtime, const char *path, const bf_session_options *options,
                           bf_session **out);
 void bf_session_retain(bf_session *session);

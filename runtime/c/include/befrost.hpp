@@ -218,8 +218,8 @@ using Feeds = std::vector<std::pair<std::string, Tensor>>;
 class Session : public Handle<bf_session, bf_session_retain, bf_session_release> {
  public:
   explicit Session(const std::string &path, const Runtime *runtime = nullptr, const std::string &init = "",
-                   int level = 2)
-      : Handle(open(path, runtime, init, level)) {}
+                   int level = 2, const std::string &signature = "")
+      : Handle(open(path, runtime, init, level, signature)) {}
 
   std::vector<Tensor> run(const Feeds &feeds, const std::vector<std::string> &fetches,
                           const std::vector<std::string> &targets = {}) const {
@@ -267,11 +267,13 @@ class Session : public Handle<bf_session, bf_session_retain, bf_session_release>
     Names &operator=(const Names &) = delete;
   };
 
-  static bf_session *open(const std::string &path, const Runtime *runtime, const std::string &init, int level) {
+  static bf_session *open(const std::string &path, const Runtime *runtime, const std::string &init, int level,
+                          const std::string &signature) {
     bf_session_options options = {};
     options.size = sizeof options;
     options.level = level;
     options.init = init.empty() ? nullptr : init.c_str();
+    options.signature = signature.empty() ? nullptr : signature.c_str();
     bf_session *raw = nullptr;
     check(bf_session_open(runtime == nullptr ? nullptr : runtime->get(), path.c_str(), &options, &raw));
     return raw;

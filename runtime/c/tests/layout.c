@@ -13,6 +13,7 @@ AT(bf_session_options, size, 0);
 AT(bf_session_options, level, 4);
 AT(bf_session_options, work_queue, 8);
 AT(bf_session_options, init, 16);
+AT(bf_session_options, signature, 24);
 AT(bf_run_options, size, 0);
 AT(bf_run_options, targets, 8);
 AT(bf_run_options, n_targets, 16);
@@ -29,6 +30,17 @@ int main(void) {
     return 2;
   }
   bf_runtime_release(runtime);
+  /* What a program of an older header does not have is not read. */
+  const struct {
+    uint32_t size;
+    int32_t level;
+    const char *work_queue, *init;
+    const void *not_of_it;
+  } older = {24, 2, NULL, NULL, &older};
+  bf_session *session = NULL;
+  error = bf_session_open(NULL, "there/is/none.pb", (const bf_session_options *)(const void *)&older, &session);
+  if (bf_error_code(error) != BF_NOT_FOUND) return 4;
+  bf_error_release(error);
   printf("ABI %u\n", (unsigned)bf_abi_version());
   return BF_ABI_VERSION == bf_abi_version() ? 0 : 3;
 }

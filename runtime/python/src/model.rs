@@ -35,7 +35,7 @@ fn named_precision(name: &str) -> PyResult<Precision> {
 }
 
 /// A port: name, type.
-type PyPort = (String, String);
+pub(crate) type PyPort = (String, String);
 
 #[pymethods]
 impl Model {
@@ -188,6 +188,6 @@ impl Model {
     }
 }
 
-fn port(port: &befrost::Port) -> PyPort {
+pub(crate) fn port(port: &befrost::Port) -> PyPort {
     (port.name().to_owned(), port.ty().to_owned())
 }

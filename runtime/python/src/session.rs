@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use crate::array::Loans;
 use crate::call::{Setup, SysStdout, cancelled, deadline, nearest};
+use crate::model::{PyPort, port};
 use crate::tensor::{self, Tensor};
 use crate::{failure, interrupt};
 
@@ -79,7 +80,6 @@ impl VariableStore {
 #[pyclass(frozen, module = "befrost._native")]
 pub(crate) struct Session {
     session: befrost::Session,
-    resources: Resources,
 }
 
 #[pymethods]
@@ -87,7 +87,7 @@ impl Session {
     /// Opens a graph. `init` is the node that initializes its variables.
     #[new]
     #[pyo3(signature = (path, level = 2, init = None, work_queue = None, max_memory = None, store = None,
-                        libraries = None, cache_dir = None, shapes = "auto"))]
+                        signature = None, libraries = None, cache_dir = None, shapes = "auto"))]
     #[expect(clippy::too_many_arguments, reason = "options")]
     fn new(
         py: Python<'_>,
@@ -97,6 +97,7 @@ impl Session {
         work_queue: Option<String>,
         max_memory: Option<usize>,
         store: Option<&Bound<'_, VariableStore>>,
+        signature: Option<&str>,
         libraries: Option<Vec<PathBuf>>,
         cache_dir: Option<PathBuf>,
         shapes: &str,
@@ -109,9 +110,13 @@ impl Session {
             "exact" => Shapes::Exact,
             other => return Err(failure::refused(format!("there are no shapes '{other}'"))),
         };
-        let resources = store.map(|store| store.get().resources.clone()).unwrap_or_default();
-        let mut builder = befrost::Session::builder().level(level).runtime(&setup.runtime()?);
-        builder = builder.variables(&resources).shapes(shapes);
+        let mut builder = befrost::Session::builder().level(level).runtime(&setup.runtime()?).shapes(shapes);
+        if let Some(store) = store {
+            builder = builder.variables(&store.get().resources);
+        }
+        if let Some(signature) = signature {
+            builder = builder.signature(signature);
+        }
         if let Some(folder) = cache_dir {
             builder = builder.cache_dir(folder);
         }
@@ -119,12 +124,12 @@ impl Session {
             builder = builder.init(init);
         }
         let session = py.detach(|| builder.open(path)).map_err(|error| failure::of(&error))?;
-        Ok(Session { session, resources })
+        Ok(Session { session })
     }
 
     /// Its variables.
     fn store(&self) -> VariableStore {
-        VariableStore::of(self.resources.clone())
+        VariableStore::of(self.session.variables().resources().clone())
     }
 
     /// Computes tensors by their names, as arrays or Tensors. None for a fetch without a value.
@@ -178,6 +183,30 @@ impl Session {
         made.map_err(|error| failure::of(&error))
     }
 
+    /// The inputs of the graph, of its signature or of the function.
+    fn inputs(&self, py: Python<'_>) -> PyResult<Vec<PyPort>> {
+        listed(py.detach(|| self.session.inputs()))
+    }
+
+    /// The outputs of the graph, of its signature or of the function.
+    fn outputs(&self, py: Python<'_>) -> PyResult<Vec<PyPort>> {
+        listed(py.detach(|| self.session.outputs()))
+    }
+
+    /// The names of the signatures with their inputs and outputs.
+    fn signatures(&self) -> Vec<(String, Vec<PyPort>, Vec<PyPort>)> {
+        let ports = |ports: &[befrost::Port]| ports.iter().map(port).collect();
+        let of = |found: &befrost::Signature| {
+            (found.name().to_owned(), ports(found.inputs()), ports(found.outputs()))
+        };
+        self.session.signatures().iter().map(of).collect()
+    }
+
+    /// The names and types of all tensors that can be fed and fetched.
+    fn tensors(&self, py: Python<'_>) -> PyResult<Vec<PyPort>> {
+        listed(py.detach(|| self.session.tensors()))
+    }
+
     /// Programs compiled, runs whose program was there, programs kept, those read from the cache, those for
     /// sizes of their own, bytes.
     fn stats(&self) -> (u64, u64, usize, u64, u64, usize) {
@@ -185,6 +214,10 @@ impl Session {
             self.session.stats();
         (compilations, hits, executables, from_cache, specializations, bytes)
     }
+}
+
+fn listed(ports: Result<Vec<befrost::Port>, befrost::Error>) -> PyResult<Vec<PyPort>> {
+    Ok(ports.map_err(|error| failure::of(&error))?.iter().map(port).collect())
 }
 
 fn lent<'py>(value: &Bound<'py, PyAny>, loans: &mut Loans<'py>) -> PyResult<HostTensor> {

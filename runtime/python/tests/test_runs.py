@@ -172,7 +172,7 @@ def test_models_of_all_kinds(images, tmp_path):
     of_bytes.save(tmp_path / "m.bef")
     assert (bf.load(tmp_path / "m.bef")(images)[0] == want).all()
     assert (bf.load((tmp_path / "m.bef").read_bytes())(images)[0] == want).all()
-    with pytest.raises(ValueError, match="no model"):
+    with pytest.raises(ValueError, match="is neither MLIR text"):
         bf.load(b"nothing like it")
     with pytest.raises(bf.Error):
         bf.load(data[:100])

@@ -74,3 +74,37 @@ def test_what_is_no_library_is_refused(tmp_path):
     (tmp_path / "text.so").write_text("no library")
     with pytest.raises(bf.Error, match="text.so"):
         bf.Session(GRAPH, libraries=[tmp_path / "text.so"])
+
+
+def test_sessions_of_saved_models_and_programs(tmp_path):
+    case = ROOT / "testdata" / "saved_models" / "two_signatures"
+    session = bf.Session(case / "model", signature="affine")
+    assert [port.name for port in session.inputs] == ["x"]
+    assert {port.name for port in session.outputs} == {"sum", "y"}
+    assert set(session.signatures) == {"affine", "add", "set_bias"}
+    x = np.load(case / "i0_x.npy")
+    np.testing.assert_allclose(session.run("y", {"x": x}), np.load(case / "o0_y.npy"), rtol=1e-5, atol=1e-6)
+    added = bf.Session(case / "model", signature="add", variables=session.variables)
+    np.testing.assert_array_equal(added.run("n", {"k": np.load(case / "i1_k.npy")}), np.load(case / "o1_n.npy"))
+    with pytest.raises(KeyError, match="there is no signature 'sub'; there are: "):
+        bf.Session(case / "model", signature="sub")
+    # The names of the graph's own tensors stay names.
+    model = bf.load(case / "model", signature="affine")
+    names = [port.name for port in model.tensors()]
+    assert len(names) > 3
+    got = model.run({"x": x}, fetches=["y"])
+    np.testing.assert_array_equal(got["y"], model.run({"x": x})["y"])
+    # A program is run as a whole; its file says what it is.
+    bf.load(GRAPH).save(tmp_path / "program")
+    program = bf.Session(tmp_path / "program")
+    want = bf.Session(GRAPH).run("logits", {"images": images(2)})
+    np.testing.assert_allclose(program.run(program.outputs[0].name, {"images": images(2)}), want, rtol=1e-5, atol=1e-5)
+    with pytest.raises(ValueError, match="'images' .* is not fed"):
+        program.run(program.outputs[0].name)
+
+
+def test_models_in_bytes_have_tensors():
+    model = bf.load(GRAPH.read_bytes())
+    assert {"images", "logits"} <= {port.name for port in model.tensors()}
+    hidden = next(port.name for port in model.tensors() if port.shape == (None, 32))
+    assert model.run({"images": images(3)}, fetches=[hidden])[0].shape == (3, 32)

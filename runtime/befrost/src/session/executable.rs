@@ -48,6 +48,8 @@ pub(super) struct Executable {
     pub(super) declared: PreparedFunction,
     /// For sizes of their own.
     pub(super) sizes: Sizes,
+    /// For each argument the number of its feed, if the orders differ.
+    pub(super) order: Option<Box<[usize]>>,
     /// For each fetch the number of its result; none for an operation without outputs.
     pub(super) results: Box<[Option<usize>]>,
     /// The names of the fetches.
@@ -62,6 +64,9 @@ impl Executable {
         mut feeds: Vec<Value>,
         options: &RunOptions,
     ) -> Result<Results, Error> {
+        if let Some(order) = &self.order {
+            feeds = order.iter().filter_map(|&at| feeds.get(at).cloned()).collect();
+        }
         let of_sizes = self.sizes.find(self, session, &feeds)?;
         let special = of_sizes.as_ref().and_then(|found| found.function());
         let prepared = special.unwrap_or(&self.declared);

@@ -21,6 +21,11 @@ impl Variables {
         Variables { resources: resources.clone() }
     }
 
+    /// The resources that they are in, which other sessions may share.
+    pub fn resources(&self) -> &Resources {
+        &self.resources
+    }
+
     /// The names of those that have values.
     ///
     /// # Errors

@@ -163,18 +163,33 @@ impl<T> Out<T> {
     }
 }
 
-/// An options structure of the caller's version, which must have all fields of this one.
-fn options<'o, T>(what: &str, pointer: *const T) -> Result<Option<&'o T>, Error> {
+/// An options structure of C, which begins with its size.
+///
+/// # Safety
+/// It is plain data for which zeros are valid.
+unsafe trait OptionsStruct: Copy {
+    /// Its name in the header.
+    const NAME: &'static str;
+    /// The bytes that the first version of the header gave it.
+    const FIRST_SIZE: usize;
+}
+
+/// An options structure of the caller's version. What that version does not have yet is zero.
+fn options<T: OptionsStruct>(pointer: *const T) -> Result<Option<T>, Error> {
     if pointer.is_null() {
         return Ok(None);
     }
     // SAFETY: by the contract it points to a structure that begins with its size.
     let size = unsafe { *pointer.cast::<u32>() } as usize;
-    if size < size_of::<T>() {
-        return Err(invalid(format!("{what}: size is {size}, expected at least {}", size_of::<T>())));
+    if size < T::FIRST_SIZE {
+        return Err(invalid(format!("{}: size is {size}, expected at least {}", T::NAME, T::FIRST_SIZE)));
     }
-    // SAFETY: it has at least the size of this structure.
-    Ok(Some(unsafe { &*pointer }))
+    let mut found = std::mem::MaybeUninit::<T>::zeroed();
+    let n_bytes = size.min(size_of::<T>());
+    // SAFETY: by the contract there are `size` bytes; `found` has room for no fewer than are copied.
+    unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), found.as_mut_ptr().cast::<u8>(), n_bytes) };
+    // SAFETY: plain data, of which the caller gave the first bytes, and zeros are valid for the others.
+    Ok(Some(unsafe { found.assume_init() }))
 }
 
 /// The values of an array of tensors.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use befrost::{Datum, Error, RunOptions};
 
 use super::{
-    Out, bf_error, bf_run, bf_session, bf_tensor, clear, deliver, give, guard, invalid, names, options,
-    release, retain, value_of, values,
+    OptionsStruct, Out, bf_error, bf_run, bf_session, bf_tensor, clear, deliver, give, guard, invalid, names,
+    options, release, retain, value_of, values,
 };
 
 /// Options of a run.
@@ -24,10 +24,16 @@ pub(crate) struct bf_run_options {
     pub(crate) timeout_seconds: f64,
 }
 
+// SAFETY: numbers and pointers.
+unsafe impl OptionsStruct for bf_run_options {
+    const NAME: &'static str = "bf_run_options";
+    const FIRST_SIZE: usize = size_of::<bf_run_options>();
+}
+
 /// The options of a run as the facade has them.
 fn run_options(given: *const bf_run_options) -> Result<RunOptions, Error> {
     let mut run = RunOptions::default();
-    if let Some(given) = options("bf_run_options", given)? {
+    if let Some(given) = options(given)? {
         let targets = names("a target", given.targets, given.n_targets)?;
         run.targets = targets.into_iter().map(str::to_owned).collect();
         if given.timeout_seconds != 0.0 {

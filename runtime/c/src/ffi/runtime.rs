@@ -6,7 +6,10 @@ use std::ffi::c_char;
 use befrost::ErrorCode;
 use befrost::{Error, Runtime, RuntimeBuilder};
 
-use super::{Out, bf_error, bf_runtime, give, guard, names, optional, options, release, retain, value_of};
+use super::{
+    OptionsStruct, Out, bf_error, bf_runtime, give, guard, names, optional, options, release, retain,
+    value_of,
+};
 
 /// Options of a runtime. `size` is the size of the structure that the caller was compiled with.
 #[repr(C)]
@@ -24,6 +27,12 @@ pub(crate) struct bf_runtime_options {
     pub(crate) n_libraries: usize,
 }
 
+// SAFETY: numbers and pointers.
+unsafe impl OptionsStruct for bf_runtime_options {
+    const NAME: &'static str = "bf_runtime_options";
+    const FIRST_SIZE: usize = size_of::<bf_runtime_options>();
+}
+
 /// Makes a runtime.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_runtime_create(
@@ -33,7 +42,7 @@ pub(crate) extern "C" fn bf_runtime_create(
     guard(|| {
         let out = Out::new("the runtime", out)?;
         let mut builder = Runtime::builder();
-        if let Some(given) = options("bf_runtime_options", given)? {
+        if let Some(given) = options(given)? {
             if let Some(queue) = optional("the work queue", given.work_queue)? {
                 builder = builder.work_queue(queue);
             }

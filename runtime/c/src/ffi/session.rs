@@ -6,8 +6,8 @@ use befrost::Session;
 
 use super::runtime::runtime_or_new;
 use super::{
-    Out, bf_callable, bf_error, bf_runtime, bf_session, bf_tensor, clear, deliver, give, guard, invalid,
-    names, optional, options, release, retain, text, value_of, values,
+    OptionsStruct, Out, bf_callable, bf_error, bf_runtime, bf_session, bf_tensor, clear, deliver, give,
+    guard, invalid, names, optional, options, release, retain, text, value_of, values,
 };
 use crate::handle::TensorValue;
 
@@ -23,9 +23,17 @@ pub(crate) struct bf_session_options {
     pub(crate) work_queue: *const c_char,
     /// The node that initializes the variables; null: none.
     pub(crate) init: *const c_char,
+    /// The signature whose inputs and outputs are names of the session; null: the default one.
+    pub(crate) signature: *const c_char,
 }
 
-/// Opens a graph. Without a runtime it has one of its own.
+// SAFETY: numbers and pointers.
+unsafe impl OptionsStruct for bf_session_options {
+    const NAME: &'static str = "bf_session_options";
+    const FIRST_SIZE: usize = std::mem::offset_of!(bf_session_options, signature);
+}
+
+/// Opens a model. Without a runtime it has one of its own.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_session_open(
     runtime: *const bf_runtime,
@@ -38,7 +46,7 @@ pub(crate) extern "C" fn bf_session_open(
         let path = text("the path", path)?;
         let mut builder = Session::builder();
         let mut own_queue = None;
-        if let Some(given) = options("bf_session_options", given)? {
+        if let Some(given) = options(given)? {
             let level = u8::try_from(given.level).ok().filter(|&level| level <= 2);
             builder = builder.level(level.ok_or_else(|| invalid(format!("{} is no level", given.level)))?);
             own_queue = optional("the work queue", given.work_queue)?;
@@ -47,6 +55,9 @@ pub(crate) extern "C" fn bf_session_open(
             }
             if let Some(init) = optional("the name of the initialization", given.init)? {
                 builder = builder.init(init);
+            }
+            if let Some(signature) = optional("the name of the signature", given.signature)? {
+                builder = builder.signature(signature);
             }
         }
         out.set(give(builder.runtime(&runtime_or_new(runtime, own_queue)?).open(path)?));

@@ -11,7 +11,6 @@ from ._errors import InvalidArgumentError, NotFoundError, guarded
 from ._native import Outputs as Outputs, Tensor
 from ._progress import Progress
 
-GRAPHS = (".pb", ".pbtxt", ".meta", ".onnx")
 _TYPE = re.compile(r"tensor<(?P<sizes>(?:[0-9?]+x)*)(?P<element>.+)>$")
 _ELEMENTS = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "i1": "bool",
              "complex<f32>": "complex64", "complex<f64>": "complex128",
@@ -107,18 +106,6 @@ class ModelStats:
         return f"ModelStats(runs={self.runs}, compilations={self.compilations}, bytes={self.bytes})"
 
 
-def kind_of(data: bytes) -> str:
-    """The extension of a model with these contents."""
-    start = data[:64].lstrip()
-    if data[:2] == b"\x0b\xef":
-        return ".bef"
-    if re.match(rb"node\s*\{|versions\s*\{|library\s*\{", start):
-        return ".pbtxt"
-    if re.match(rb"//|module|func|builtin|#|!", start):
-        return ".mlir"
-    return {0x08: ".onnx", 0x0A: ".pb"}.get(data[0], "") if data else ""
-
-
 def _options(level: int | None, threads: int | None) -> tuple[int, str | None]:
     """The level, and the work queue."""
     found = int(os.environ.get("BEFROST_LEVEL", "2")) if level is None else level
@@ -141,8 +128,7 @@ class Model(_native.Model):
 
     def __new__(cls, path: str, source: Any, **options: Any) -> Model:
         level, queue = _options(options.get("level"), options.get("threads"))
-        is_bef = path.endswith(".bef")
-        made: Model = guarded(super().__new__, cls, path, 2 if is_bef else level, queue, options.get("signature"),
+        made: Model = guarded(super().__new__, cls, path, level, queue, options.get("signature"),
                        options.get("max_memory"), list(options.get("libraries", ())), options.get("cache_dir"),
                        options.get("precision"))
         made._path, made._source, made._options = path, source, options
@@ -188,17 +174,17 @@ class Model(_native.Model):
         return made
 
     def session(self) -> Any:
-        """A session on the same graph, with the same variables: any tensor fed, any fetched."""
+        """A session on the same model, with the same variables: any tensor of a graph fed, any fetched."""
         if self._session is None:
             from ._session import Session
 
-            if not self._path.endswith(GRAPHS):
-                raise InvalidArgumentError("only graphs (.pb, .pbtxt, .meta, .onnx) have tensors that can be fetched")
-            self._session = Session(self._path, level=self._options.get("level"), threads=self._options.get("threads"),
-                                    variables=self.variables, libraries=self._options.get("libraries", ()),
-                                    cache_dir=self._options.get("cache_dir"),
-                                    shapes=self._options.get("shapes", "auto"))
+            options = {name: value for name, value in self._options.items() if name != "precision"}
+            self._session = Session(self._path, variables=self.variables, **options)
         return self._session
+
+    def tensors(self) -> list[Port]:
+        """All tensors that `fetches` can name."""
+        return self.session().tensors()  # type: ignore[no-any-return]
 
     @property
     def signatures(self) -> dict[str, Model]:
@@ -314,14 +300,11 @@ def load(path: str | os.PathLike[str] | bytes | bytearray | memoryview | Any, *,
             path = path.encode()
     if isinstance(path, (bytes, bytearray, memoryview)):
         data = bytes(path)
-        extension = kind_of(data)
-        if not extension:
-            raise InvalidArgumentError("the bytes are no model: neither BEF, ONNX, a TensorFlow graph nor MLIR text")
         import tempfile
         import weakref
 
         folder = tempfile.mkdtemp(prefix="befrost-")
-        file = os.path.join(folder, f"model{extension}")
+        file = os.path.join(folder, "model")
         try:
             with open(file, "wb") as out:
                 out.write(data)

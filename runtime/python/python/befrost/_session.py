@@ -7,7 +7,7 @@ from typing import Any, Iterable, Mapping
 
 from . import _native
 from ._errors import guarded
-from ._model import Outputs, Variables, _options
+from ._model import Outputs, Port, Variables, _options
 
 
 SHAPES = ("auto", "declared", "exact")
@@ -31,9 +31,12 @@ class SessionStats:
 
 
 class Session:
-    """A graph (.pb, .pbtxt, .meta, .onnx) with its variables.
+    """A model with its variables: a TensorFlow graph or SavedModel, an ONNX model, MLIR text or a BEF file. Of a
+    program, text or BEF, all arguments of a function are fed.
 
-    `init` names the node that initializes the variables. Any number of threads may run it at once. After a fork
+    `signature`: the signature whose inputs and outputs are names here, beside the graph's own; of a program the
+    function. `init` names the node that initializes the variables; a SavedModel, or a MetaGraph with its checkpoint,
+    needs none. Any number of threads may run it at once. After a fork
     the child makes a session of its own, with the values that the variables had.
 
     `shapes`: with "auto" sizes that come often get a program of their own, which is compiled meanwhile; with
@@ -41,7 +44,7 @@ class Session:
     programs. `libraries` are paths of kernel libraries, whose code runs in this process.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, init: str | None = None, level: int | None = None,
+    def __init__(self, path: str | os.PathLike[str], *, signature: str | None = None, init: str | None = None, level: int | None = None,
                  threads: int | None = None, max_memory: int | None = None, variables: Variables | None = None,
                  libraries: Iterable[str | os.PathLike[str]] = (), cache_dir: str | os.PathLike[str] | None = None,
                  shapes: str = "auto"):
@@ -50,7 +53,7 @@ class Session:
         store = None if variables is None else variables._store
         if shapes not in SHAPES:
             raise ValueError(f"shapes is {shapes!r}, not one of {', '.join(map(repr, SHAPES))}")
-        options = ([os.fspath(path) for path in libraries], None if cache_dir is None else os.fspath(cache_dir), shapes)
+        options = (signature, [os.fspath(path) for path in libraries], None if cache_dir is None else os.fspath(cache_dir), shapes)
         self._arguments = (self._path, number, None, queue, max_memory)
         self._options = options
         self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store, *options)
@@ -89,6 +92,27 @@ class Session:
         """Compiles what a run of these names needs, without running it."""
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         guarded(self._session().warm, list(feeds), names, list(targets))
+
+    @property
+    def inputs(self) -> list[Port]:
+        """The inputs of the graph, of its signature or of the function."""
+        return [Port(*port) for port in guarded(self._session().inputs)]
+
+    @property
+    def outputs(self) -> list[Port]:
+        """The outputs of the graph, of its signature or of the function."""
+        return [Port(*port) for port in guarded(self._session().outputs)]
+
+    @property
+    def signatures(self) -> dict[str, tuple[list[Port], list[Port]]]:
+        """The inputs and outputs of the model's signatures, or of the program's functions."""
+        found = guarded(self._session().signatures)
+        return {name: ([Port(*port) for port in inputs], [Port(*port) for port in outputs])
+                for name, inputs, outputs in found}
+
+    def tensors(self) -> list[Port]:
+        """All tensors that can be fed and fetched."""
+        return [Port(*port) for port in guarded(self._session().tensors)]
 
     def stats(self) -> SessionStats:
         """Counts of what it has done."""
