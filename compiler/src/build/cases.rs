@@ -6,12 +6,13 @@
 //! })
 //! ```
 //!
-//! A condition is a comparison of the integer, a scalar, with a constant, or the disjunction of several. If each
-//! condition has one constant, and the constants follow each other, the index is a difference. Otherwise it is
-//! selected by the conditions, of which the first that holds counts.
+//! A condition is a comparison of the integer, a scalar, with a constant, or the disjunction of several, by
+//! an operator or a conditional. If each condition has one constant, and the constants follow each other,
+//! the index is a difference. Otherwise it is selected by the conditions, of which the first that holds
+//! counts.
 //!
-//! What stands beside the inner conditional in a chain must be constants and conditions of the chain: they move in
-//! front of the selection, where they cannot fail and cost next to nothing.
+//! What stands beside the inner conditional in a chain must be constants and conditions of the chain: they
+//! move in front of the selection, where they cannot fail and cost next to nothing.
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
@@ -24,6 +25,7 @@ use crate::rewrite::{InsertionPoint, Rewriter};
 
 const IF: &str = "tf.IfRegion";
 const CASE: &str = "tf.CaseRegion";
+const YIELD: &str = "tf.Yield";
 
 /// One conditional of a chain.
 struct Link {
@@ -96,6 +98,12 @@ fn block_of(m: &Module, op: OpId, region: usize) -> BlockId {
 
 /// The integer that a condition compares with constants, which are appended.
 fn compared(m: &Module, condition: ValueId, constants: &mut Vec<i64>) -> Option<ValueId> {
+    let op = m.defining_op(condition)?;
+    if m.op_name_str(op) == IF {
+        let (a, b) = alternatives(m, op)?;
+        let subject = compared(m, a, constants)?;
+        return (compared(m, b, constants)? == subject).then_some(subject);
+    }
     let op = query::producer_if(m, condition, &[Op::Equal, Op::LogicalOr])?;
     let (a, b) = (m.operand(op, 0), m.operand(op, 1));
     if operator(m, op)? == Op::LogicalOr {
@@ -103,13 +111,40 @@ fn compared(m: &Module, condition: ValueId, constants: &mut Vec<i64>) -> Option<
         return (compared(m, b, constants)? == subject).then_some(subject);
     }
     let is_scalar = |value| query::dims(m, value).is_some_and(<[i64]>::is_empty);
-    let (subject, constant) = match (query::ints(m, a), query::ints(m, b)) {
+    let (subject, constant) = match (integer(m, a), integer(m, b)) {
         (None, Some(constant)) => (a, constant),
         (Some(constant), None) => (b, constant),
         _ => return None,
     };
-    constants.extend(constant.first());
+    constants.push(constant);
     (is_scalar(a) && is_scalar(b)).then_some(subject)
+}
+
+/// The two conditions of which a conditional evaluates the second if the first does not hold: `a or b`.
+fn alternatives(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
+    let yielded = |region| {
+        let end = m.last_op(block_of(m, op, region))?;
+        (m.n_operands(end) == 1).then(|| m.operand(end, 0))
+    };
+    let (holds, other) = (yielded(0)?, yielded(1)?);
+    let is_true = query::dtype(m, holds) == Some(DType::I1) && query::splat(m, holds) == Some(1.0);
+    let is_movable =
+        |region| m.ops_in(block_of(m, op, region)).all(|op| m.op_name_str(op) == YIELD || can_move(m, op));
+    (is_true && is_movable(0) && is_movable(1)).then(|| (m.operand(op, 0), other))
+}
+
+/// The value of a constant of an integer type.
+fn integer(m: &Module, value: ValueId) -> Option<i64> {
+    if let Some(ints) = query::ints(m, value) {
+        return ints.first().copied();
+    }
+    // Of the narrow types, and those of the wide ones that a double has exactly.
+    let exact = |number: &f64| number.fract() == 0.0 && number.abs() < (1u64 << 53) as f64;
+    let is_integer = matches!(
+        query::dtype(m, value)?,
+        DType::I8 | DType::I16 | DType::UI8 | DType::UI16 | DType::UI32 | DType::UI64
+    );
+    query::splat(m, value).filter(|number| is_integer && exact(number)).map(|number| number as i64)
 }
 
 /// The only conditional of a block, if the rest can move before the op that owns the block.
@@ -117,9 +152,9 @@ fn alone_in(m: &Module, block: BlockId) -> Option<OpId> {
     let mut found = None;
     for op in m.ops_in(block) {
         match m.op_name_str(op) {
-            IF if found.is_none() => found = Some(op),
-            "tf.Yield" => {}
+            YIELD => {}
             _ if can_move(m, op) => {}
+            IF if found.is_none() => found = Some(op),
             _ => return None,
         }
     }
@@ -128,6 +163,9 @@ fn alone_in(m: &Module, block: BlockId) -> Option<OpId> {
 
 /// True for a constant and a part of a condition.
 fn can_move(m: &Module, op: OpId) -> bool {
+    if m.op_name_str(op) == IF {
+        return m.n_results(op) == 1 && compared(m, m.result(op, 0), &mut Vec::new()).is_some();
+    }
     query::has_no_edges(m, op)
         && match operator(m, op) {
             Some(Op::Const) => true,
@@ -169,8 +207,8 @@ fn form_case(r: &mut Rewriter<'_>, index: ValueId, chain: &[Link], order: &[usiz
     r.replace_op(first, &results);
 }
 
-/// The order of a chain's branches, and the least constant if the index is the difference from it: each link has one
-/// constant, and in this order they follow each other.
+/// The order of a chain's branches, and the least constant if the index is the difference from it: each
+/// link has one constant, and in this order they follow each other.
 fn order_of(m: &Module, subject: ValueId, chain: &[Link]) -> (Vec<usize>, Option<i64>) {
     let as_written: Vec<usize> = (0..chain.len()).collect();
     let mut order = as_written.clone();
@@ -184,8 +222,8 @@ fn order_of(m: &Module, subject: ValueId, chain: &[Link]) -> (Vec<usize>, Option
     }
 }
 
-/// `subject - least` as the index of a selection of `n` branches and a last one. A difference that wraps around is out of range still, since the
-/// subtraction is one to one.
+/// `subject - least` as the index of a selection of `n` branches and a last one. A difference that wraps
+/// around is out of range still, since the subtraction is one to one.
 fn difference(b: &mut Builder<'_, '_>, subject: ValueId, least: i64, n: usize) -> Result<ValueId, Refusal> {
     let dtype = query::dtype(b.ir(), subject).unwrap_or(DType::I64);
     let mut index = subject;
@@ -214,23 +252,24 @@ fn selected(b: &mut Builder<'_, '_>, chain: &[Link]) -> Result<ValueId, Refusal>
     Ok(index)
 }
 
-/// The values of the first conditional's results in the branch of each link, and in the last one's other branch.
+/// The values of the first conditional's results in the branch of each link, and in the last one's other
+/// branch.
 fn yielded_for_first(m: &Module, chain: &[Link]) -> Vec<Vec<ValueId>> {
     let ends = |op: OpId, region: usize| -> Vec<ValueId> {
         m.last_op(block_of(m, op, region)).map_or_else(Vec::new, |end| m.operands(end).collect())
     };
-    /// What a result of the first conditional is in a block.
+    /// A result of the first conditional, as seen in a block.
     #[derive(Clone, Copy)]
-    enum Source {
+    enum Yielded {
         /// This result of the conditional that the block belongs to.
         Result(usize),
         Value(ValueId),
     }
-    let mut sources: Vec<Source> = (0..m.n_results(chain[0].op)).map(Source::Result).collect();
-    let values = |sources: &[Source], yielded: &[ValueId]| -> Vec<ValueId> {
-        let value = |source: &Source| match *source {
-            Source::Result(i) => yielded[i],
-            Source::Value(value) => value,
+    let mut sources: Vec<Yielded> = (0..m.n_results(chain[0].op)).map(Yielded::Result).collect();
+    let values = |sources: &[Yielded], yielded: &[ValueId]| -> Vec<ValueId> {
+        let value = |source: &Yielded| match *source {
+            Yielded::Result(i) => yielded[i],
+            Yielded::Value(value) => value,
         };
         sources.iter().map(value).collect()
     };
@@ -242,7 +281,7 @@ fn yielded_for_first(m: &Module, chain: &[Link]) -> Vec<Vec<ValueId>> {
             None => found.push(others),
             Some(inner) => {
                 let of_inner = |value| m.results(inner.op).position(|result| result == value);
-                let source = |value| of_inner(value).map_or(Source::Value(value), Source::Result);
+                let source = |value| of_inner(value).map_or(Yielded::Value(value), Yielded::Result);
                 sources = others.into_iter().map(source).collect();
             }
         }

@@ -165,7 +165,8 @@ fn a_function_is_built_with_regions() {
     );
 }
 
-/// A chain of conditionals on `x`, one for each list of constants, that give their numbers; the last one gives -1.
+/// A chain of conditionals on `x`, one for each list of constants, that give their numbers; the last one
+/// gives -1.
 fn chain(element: DType, conditions: &[&[i64]]) -> String {
     use super::function::FunctionBuilder;
     use befrost_tensor::HostTensor;

@@ -1,5 +1,5 @@
-//! Recognition of files by their first bytes: the formats that are read, and those that must be converted first, with
-//! the way to do it.
+//! Recognition of files by their first bytes: the formats that are read, and those that must be converted
+//! first, with the way to do it.
 
 use super::savedmodel::TensorFlowKind;
 

@@ -204,8 +204,8 @@ pub(crate) fn signatures(file: &KnownFile) -> Result<Vec<Signature>, CompileErro
     Ok(found.into_iter().map(Signature::of).collect())
 }
 
-/// The inputs and outputs of a graph. `everything`: all tensors, as the placeholders and the results of nodes in
-/// the order of the graph.
+/// The inputs and outputs of a graph. `everything`: all tensors, as the placeholders and the results of
+/// nodes in the order of the graph.
 pub(crate) fn ports(
     source: Source,
     options: &CompileOptions,

@@ -211,7 +211,7 @@ impl Graph {
     }
 }
 
-/// What the file at a path is.
+/// Recognizes the file at a path.
 ///
 /// # Errors
 /// If there is none, or it is not recognized.

@@ -249,7 +249,7 @@ fn one(raw: RawKernel) -> Result<LoadedKernel, String> {
     Ok(LoadedKernel { name, raw, kind })
 }
 
-/// What a name and a signature declare.
+/// The declaration of a kernel, by its name and its signature.
 enum Declared {
     Operator(OperatorSignature),
     Kernel(KernelSignature),

@@ -5,8 +5,8 @@
 //!                                                            └─ new: import, compile once ─▶ call
 //! ```
 //!
-//! `content` says what is run, `executable` has the programs of a set of names, `sizes` those for sizes of their own; `run` is a run that
-//! goes on meanwhile.
+//! `content` says what is run, `executable` has the programs of a set of names, `sizes` those for sizes of
+//! their own; `run` is a run that goes on meanwhile.
 //!
 //! A graph has as many programs as there are sets of names to feed and to fetch: what is fed is not
 //! computed, and what no fetch and no target needs is not there. Each is compiled when it is first asked
@@ -258,17 +258,17 @@ impl SessionBuilder {
         SessionBuilder { progress: Some(progress), ..self }
     }
 
-    /// The signature whose inputs and outputs are names of the session, or of a program the function; by default
-    /// `serving_default`, `main` or the only one. The graph's own tensors have their names, too.
+    /// The signature whose inputs and outputs are names of the session, or of a program the function; by
+    /// default `serving_default`, `main` or the only one. The graph's own tensors have their names, too.
     #[must_use]
     pub fn signature(mut self, name: &str) -> SessionBuilder {
         self.options.signature = Some(name.to_owned());
         self
     }
 
-    /// Opens what [`Source::File`](crate::Source::File) names, or a BEF file. Of a graph nothing is compiled yet but the
-    /// initialization, if there is one: that of a MetaGraph or a SavedModel, which reads its checkpoint, unless
-    /// the session was given variables or another node to initialize them.
+    /// Opens what [`Source::File`](crate::Source::File) names, or a BEF file. Of a graph nothing is
+    /// compiled yet but the initialization, if there is one: that of a MetaGraph or a SavedModel, which
+    /// reads its checkpoint, unless the session was given variables or another node to initialize them.
     ///
     /// # Errors
     /// If the file does not exist, has nothing of which parts could run, or lacks the signature, or the
@@ -377,6 +377,16 @@ impl SessionBuilder {
     }
 }
 
+fn names_of(signatures: &[Signature]) -> String {
+    let names: Vec<&str> = signatures.iter().map(Signature::name).collect();
+    names.join(", ")
+}
+
+fn unnamed(signatures: &[Signature]) -> Error {
+    let message = format!("name the signature; there are: {}", names_of(signatures));
+    refused(ErrorCode::InvalidArgument, message)
+}
+
 /// The signature of this name, or the default one.
 fn chosen(signatures: &[Signature], name: Option<String>) -> Result<Option<Signature>, Error> {
     let named = |name: &str| signatures.iter().find(|signature| signature.name() == name);
@@ -384,8 +394,7 @@ fn chosen(signatures: &[Signature], name: Option<String>) -> Result<Option<Signa
         (Some(name), _) => match named(&name) {
             Some(found) => Ok(Some(found.clone())),
             None => {
-                let names: Vec<&str> = signatures.iter().map(Signature::name).collect();
-                let message = format!("there is no signature '{name}'; there are: {}", names.join(", "));
+                let message = format!("there is no signature '{name}'; there are: {}", names_of(signatures));
                 Err(refused(ErrorCode::NotFound, message))
             }
         },
@@ -492,7 +501,7 @@ impl Session {
     /// The inputs of the graph, of its signature or of the function.
     ///
     /// # Errors
-    /// As [`Session::tensors`].
+    /// As [`Session::tensors`], and if there are several signatures, of which none was named.
     pub fn inputs(&self) -> Result<Vec<Port>, Error> {
         match self.shared.content.signature() {
             Some(signature) => Ok(signature.inputs().to_vec()),
@@ -503,7 +512,7 @@ impl Session {
     /// The outputs of the graph, of its signature or of the function.
     ///
     /// # Errors
-    /// As [`Session::tensors`].
+    /// As [`Session::inputs`].
     pub fn outputs(&self) -> Result<Vec<Port>, Error> {
         match self.shared.content.signature() {
             Some(signature) => Ok(signature.outputs().to_vec()),
@@ -513,6 +522,9 @@ impl Session {
 
     fn ports(&self, everything: bool) -> Result<(Vec<Port>, Vec<Port>), Error> {
         match &self.shared.content {
+            Content::Graph { .. } if !everything && !self.shared.signatures.is_empty() => {
+                Err(unnamed(&self.shared.signatures))
+            }
             Content::Graph { source, .. } => Ok(ports(source.clone(), &self.shared.options, everything)?),
             Content::Program(function) => Ok((named(function.arguments()), named(function.results()))),
         }

@@ -432,6 +432,9 @@ fn saved_models_run_by_their_signatures() {
         let names: Vec<&str> = sessions[0].1.signatures().iter().map(befrost::Signature::name).collect();
         assert!(sessions.iter().all(|(known, _)| names.contains(&known.as_str())), "{names:?}");
     }
+    let several = Session::open(data("saved_models/two_signatures/model")).expect("a session");
+    let error = several.inputs().expect_err("which?").to_string();
+    assert!(error.contains("name the signature; there are: add, affine, set_bias"), "{error}");
     let error = Session::builder().signature("no").open(data("saved_models/keras_mlp/model"));
     assert!(
         error.expect_err("there is none").to_string().contains("there is no signature 'no'; there are: ")

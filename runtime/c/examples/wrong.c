@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   bf_program *program;
   const int64_t dims[2] = {1, 64}, negative[2] = {1, -64}, huge[2] = {INT64_MAX, 4};
   static float pixels[64];
-  bf_session_options small = {4, 2, NULL, NULL}, level = {sizeof level, 7, NULL, NULL};
+  bf_session_options small = {4, 2, NULL, NULL, NULL}, level = {sizeof level, 7, NULL, NULL, NULL};
   const char *feeds[] = {"images"}, *fetches[] = {"logits"}, *unknown[] = {"logit"}, *none[] = {NULL};
   bf_session *session = NULL, *other = NULL;
   bf_tensor *tensor = NULL, *result = NULL;

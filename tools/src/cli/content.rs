@@ -1,4 +1,4 @@
-//! What the tools do with files that they recognize by their first bytes: read them, or refuse them and say why.
+//! Files that the tools recognize by their first bytes: read, or refused with the reason.
 
 use std::fs::File;
 use std::io::Read;

@@ -4,7 +4,8 @@
 //! program ──cargo, cc──▶ a stripped file ──its size──▶ at most that of sizes.txt
 //! ```
 //!
-//! With `UPDATE=1` in the environment the table is rewritten: each size, and a hundredth more for other compilers.
+//! With `UPDATE=1` in the environment the table is rewritten: each size, and a hundredth more for other
+//! compilers.
 
 use std::collections::BTreeMap;
 use std::path::Path;

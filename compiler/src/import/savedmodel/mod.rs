@@ -242,7 +242,7 @@ fn entries(meta: &MetaGraphDef, options: &ImportOptions) -> Result<Vec<EntryPoin
     }
     let names_tensors =
         !(options.feeds.is_empty() && options.fetches.is_empty() && options.gradients.is_empty());
-    if names_tensors || signatures.is_empty() {
+    if names_tensors || options.everything || signatures.is_empty() {
         return Ok(vec![EntryPoint::of_options(options)]);
     }
     signatures.into_iter().map(|(name, signature)| entry(name, name, signature)).collect()

@@ -1,4 +1,4 @@
-//! What a session runs.
+//! The content of a session.
 //!
 //! ```text
 //! graph      a file, gradients and updates that are added to it, the names of a signature
@@ -15,7 +15,7 @@ use crate::port::Port;
 use crate::program::Function;
 use crate::signature::{Signature, named};
 
-/// What a session runs.
+/// The content of a session.
 #[derive(Debug)]
 pub(super) enum Content {
     Graph { source: Source, additions: Additions, signature: Option<Signature> },
@@ -28,7 +28,8 @@ impl Content {
         self.signature().and_then(|signature| signature.fed(name)).unwrap_or(name)
     }
 
-    /// The graph's tensor that is fetched under a name: an output of the signature, or the tensor of the name.
+    /// The graph's tensor that is fetched under a name: an output of the signature, or the tensor of the
+    /// name.
     pub(super) fn fetched<'n>(&'n self, name: &'n str) -> &'n str {
         self.signature().and_then(|signature| signature.fetched(name)).unwrap_or(name)
     }

@@ -1,7 +1,7 @@
 //! Operators one by one, with attributes and operands of any kind, and signatures of kernel libraries.
 //!
-//! Bytes say what is called: each choice takes the next one, and 0 when there is none left. A file of a few bytes is
-//! a call of an operator on default attributes.
+//! Bytes say what is called: each choice takes the next one, and 0 when there is none left. A file of a few
+//! bytes is a call of an operator on default attributes.
 
 use std::sync::LazyLock;
 
@@ -125,8 +125,8 @@ impl Choices<'_> {
     }
 }
 
-/// The target `eager`: calls of operators are refused, or have results or errors, and a result is of the type and
-/// shape that were inferred before the call. Returns whether the last call had results.
+/// The target `eager`: calls of operators are refused, or have results or errors, and a result is of the
+/// type and shape that were inferred before the call. Returns whether the last call had results.
 pub fn eager(bytes: &[u8]) -> bool {
     static CORE: LazyLock<CoreRuntime> = LazyLock::new(|| {
         let runtime = Runtime::builder().work_queue("s").max_memory(MEMORY).build();
@@ -179,8 +179,8 @@ pub fn eager(bytes: &[u8]) -> bool {
     has_results
 }
 
-/// The target `library`: the name and the signature of a kernel of a library, a line each. Returns whether a library
-/// could have it.
+/// The target `library`: the name and the signature of a kernel of a library, a line each. Returns whether
+/// a library could have it.
 pub fn library(text: &str) -> bool {
     let (name, signature) = text.split_once('\n').unwrap_or((text, ""));
     befrost::library::check(name, signature).is_ok()

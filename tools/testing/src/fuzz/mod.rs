@@ -1,5 +1,5 @@
-//! Properties that hold for every input: text, model, checkpoint, file of arrays, input of FileCheck, call. The
-//! fuzz targets and the tests that run their corpora share them.
+//! Properties that hold for every input: text, model, checkpoint, file of arrays, input of FileCheck, call.
+//! The fuzz targets and the tests that run their corpora share them.
 //!
 //! A parsed program is printed in every form. Each printed text parses to the same program and prints the
 //! same again. A program that the verifier accepts is accepted after every pass. The code under test never
