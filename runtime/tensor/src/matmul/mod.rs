@@ -65,6 +65,8 @@ const BLOCKS: usize = 7;
 const KEPT: usize = if cfg!(test) { 3 } else { 64 };
 /// The number of elements of `a` that stay in the L2 cache from one block of columns to the next.
 const NEAR: usize = CACHE.l2_floats(4);
+/// The smallest dimension of two matrices for which packing one during their product pays off.
+pub(crate) const PACKED_SIZE: usize = 8;
 /// The most tiles that read a row-major right matrix in place. With more tiles, packing it pays off.
 const IN_PLACE: usize = 8;
 /// The number of tiles, or of panels for a single row, between two checks for interruption: some 100 us.

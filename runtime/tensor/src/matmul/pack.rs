@@ -230,12 +230,29 @@ pub(crate) fn prepare_panels(
     if rows.is_empty() {
         return;
     }
-    let len = panels.len() * rows.len();
+    reserve_panels(panels.len() * rows.len(), space);
+    for (panel, steps) in panels.zip(space.chunks_exact_mut(rows.len())) {
+        pack(panel, rows.start, bytemuck::cast_slice_mut(steps));
+    }
+}
+
+fn reserve_panels(len: usize, space: &mut Vec<AlignedStep>) {
     if space.len() < len {
         space.resize(len, AlignedStep([0.0; PANEL]));
     }
-    for (panel, steps) in panels.zip(space.chunks_exact_mut(rows.len())) {
-        pack(panel, rows.start, bytemuck::cast_slice_mut(steps));
+}
+
+/// Packs rows of a row-major matrix, from column `first` on, into as many whole panels as `panels` has room
+/// for. A row is read in one go: panel by panel, each piece would be a line or two, too short for the
+/// processor to fetch ahead.
+fn pack_rows((numbers, stride): (&[f32], usize), first: usize, rows: Range<usize>, panels: &mut [PanelStep]) {
+    let n = rows.len();
+    let width = panels.len() / n * PANEL;
+    for (p, row) in rows.enumerate() {
+        let row = numbers[row * stride + first..][..width].as_chunks::<PANEL>().0;
+        for (panel, from) in row.iter().enumerate() {
+            panels[panel * n + p] = *from;
+        }
     }
 }
 
@@ -275,7 +292,21 @@ impl ColumnSource for Matrix<'_, f32> {
     }
 
     fn prepare(&self, panels: Range<usize>, rows: Range<usize>, space: &mut Vec<AlignedStep>) {
-        prepare_panels(panels, rows, space, |panel, from, steps| pack_panel(self, panel, from, steps));
+        let whole = panels.start..panels.end.min(self.cols() / PANEL);
+        match self.rows_of() {
+            Some(from) if whole.len() > 1 && !rows.is_empty() => {
+                let n = rows.len();
+                reserve_panels(panels.len() * n, space);
+                let (steps, last) = space.split_at_mut(whole.len() * n);
+                pack_rows(from, whole.start * PANEL, rows.clone(), bytemuck::cast_slice_mut(steps));
+                for (panel, steps) in (whole.end..panels.end).zip(last.chunks_exact_mut(n)) {
+                    pack_panel(self, panel, rows.start, bytemuck::cast_slice_mut(steps));
+                }
+            }
+            _ => prepare_panels(panels, rows, space, |panel, from, steps| {
+                pack_panel(self, panel, from, steps);
+            }),
+        }
     }
 
     fn in_place(&self, panel: usize, rows: Range<usize>) -> Option<PanelSteps<'_>> {

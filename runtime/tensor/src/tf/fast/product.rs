@@ -15,12 +15,13 @@
 use std::sync::Arc;
 
 use super::super::einsum::{Steps, einsum_by};
+use super::super::fused::{After, matmul_of_two};
 use super::super::product::{Contraction, conjugates, expect_matrices, multiply, sums_of};
 use super::super::{Transposition, walk};
 use super::Cx;
 use super::elementwise::{by_f32, cast, is_half};
 use crate::gemm::{GemmElement, Matrix, product_into};
-use crate::matmul::{Epilogue, multiply_strided};
+use crate::matmul::{Epilogue, PACKED_SIZE, multiply_strided};
 use crate::mem::Allocator;
 use crate::parallel::Serial;
 use crate::simd::Isa;
@@ -35,6 +36,10 @@ pub fn matmul(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     expect_matrices(a, b)?;
+    // All workers share the packed matrix, which parts of a nest would pack anew.
+    if let Some(out) = matmul_of_two((a, trans_a), (b, trans_b), &After::default(), cx)? {
+        return Ok(out);
+    }
     product("MatMul", (a, trans_a), (b, trans_b), cx)
 }
 
@@ -114,8 +119,6 @@ pub(in crate::tf) fn one_f32(
     (out, steps): (&mut [f32], (usize, usize)),
     add: bool,
 ) {
-    /// The smallest dimension of the matrices for which packing pays off.
-    const ROWS: usize = 8;
     let (down, across) = steps;
     if across != 1 && down == 1 {
         return one_f32(b.transposed(), a.transposed(), (out, (across, down)), add);
@@ -133,7 +136,7 @@ pub(in crate::tf) fn one_f32(
             _ => {}
         }
     }
-    let packs = !add && across == 1 && m >= ROWS && n >= ROWS && k >= ROWS && down >= n;
+    let packs = !add && across == 1 && [m, n, k].into_iter().all(|n| n >= PACKED_SIZE) && down >= n;
     if packs
         && a.has_slices()
         && b.has_slices()

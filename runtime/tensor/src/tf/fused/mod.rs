@@ -32,10 +32,11 @@ pub use weights::{Algorithm, Weights, WeightsKind};
 
 use super::conv::{ConvGeometry, grouped};
 use super::fast::{self, Cx, from_nhwc, to_nhwc};
-use super::{Conv2dAttrs, ImageFormat};
+use super::{Conv2dAttrs, ImageFormat, Transposition};
 use crate::conv::Conv2d;
 use crate::error::invalid;
-use crate::matmul::{Epilogue, matmul_packed};
+use crate::gemm::Matrix;
+use crate::matmul::{Epilogue, PACKED_SIZE, matmul as matmul_packing, matmul_packed};
 use crate::narrow::{self, FloatRows, RowQuanta};
 use crate::simd::{Function, Isa, Quantum};
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
@@ -120,6 +121,42 @@ pub fn matmul(
         }
     }
     Ok(out)
+}
+
+/// `MatMul` of two f32 matrices, neither of which is packed ahead of time. `None` if an operand is of another
+/// type or shape, or the matrices are too small for packing.
+pub(in crate::tf) fn matmul_of_two(
+    (a, trans_a): (&HostTensor, Transposition),
+    (b, trans_b): (&HostTensor, Transposition),
+    after: &After<'_>,
+    cx: &Cx<'_>,
+) -> Result<Option<HostTensor>, TensorError> {
+    let size = |x: &HostTensor, turn| match (x.dtype(), x.shape().dims(), turn) {
+        (DType::F32, &[rows, cols], Transposition::None) => Some((rows, cols)),
+        (DType::F32, &[rows, cols], _) => Some((cols, rows)),
+        _ => None,
+    };
+    let (Some((m, k)), Some((inner, n))) = (size(a, trans_a), size(b, trans_b)) else { return Ok(None) };
+    let is = |x: Option<&HostTensor>, dims: &[usize]| {
+        x.is_none_or(|x| x.dtype() == DType::F32 && x.shape().dims() == dims)
+    };
+    let fits = inner == k && is(after.scale, &[n]) && is(after.bias, &[n]) && is(after.residual, &[m, n]);
+    if !fits || [m, k, n].into_iter().any(|size| size < PACKED_SIZE) {
+        return Ok(None);
+    }
+    let shape = Shape::new(&[m, n])?;
+    let numbers = after.read(n, &shape)?;
+    let out = HostTensor::allocate(DType::F32, shape, cx.allocator)?;
+    {
+        let (a, b, mut out) = (a.read::<f32>()?, b.read::<f32>()?, out.write::<f32>()?);
+        let matrix = |x, (rows, cols), turn| match turn {
+            Transposition::None => Matrix::new(x, rows, cols),
+            _ => Matrix::new(x, cols, rows).transposed(),
+        };
+        let (a, b) = (matrix(&a, (m, k), trans_a), matrix(&b, (k, n), trans_b));
+        matmul_packing(a, b, &epilogue(&numbers, after.function), &mut out, cx.parallel)?;
+    }
+    Ok(Some(out))
 }
 
 /// `Conv2D` with packed filters. NCHW images and the residual are transposed to NHWC, and the result back.

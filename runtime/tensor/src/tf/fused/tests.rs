@@ -127,6 +127,26 @@ proptest! {
     }
 
     #[test]
+    fn products_of_two(
+        (m, k, n) in (0usize..40, 0usize..40, 0usize..100), turned: [bool; 2], which: u8, seed: u32,
+    ) {
+        let turn = |turned: bool| if turned { Transposition::Transpose } else { Transposition::None };
+        let operand = |seed, (rows, cols), turned: bool| numbers(seed, &if turned { [cols, rows] } else { [rows, cols] });
+        let (a, b) = (operand(seed, (m, k), turned[0]), operand(seed ^ 1, (k, n), turned[1]));
+        let parts = [numbers(seed ^ 2, &[n]), numbers(seed ^ 3, &[n]), numbers(seed ^ 4, &[m, n])];
+        let after = chosen(which, parts.each_ref());
+        let product = reference::matmul(&a, turn(turned[0]), &b, turn(turned[1]), &malloc()).unwrap();
+        let want = after_plain(product, &after);
+        let run = |cx: &Cx<'_>| matmul_of_two((&a, turn(turned[0])), (&b, turn(turned[1])), &after, cx);
+        let is_small = [m, k, n].into_iter().any(|size| size < PACKED_SIZE);
+        assert_eq!(run(&Cx::serial(&malloc())).unwrap().is_none(), is_small);
+        if !is_small {
+            let got = with_threads("matmul", |cx| Ok(run(cx)?.unwrap()));
+            near("matmul", &got, &want, (1e-5, 1e-4));
+        }
+    }
+
+    #[test]
     fn convolutions(
         (batch, plane, channels) in (0usize..3, (3usize..12, 3usize..12), 1usize..40),
         (outs, side, stride, nchw) in (1usize..40, 1usize..4, 1usize..3, any::<bool>()),

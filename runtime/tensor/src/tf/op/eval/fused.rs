@@ -9,6 +9,7 @@ use super::owning_many;
 use crate::error::invalid;
 use crate::simd::Function;
 use crate::tf::fast::{self, Cx};
+use crate::tf::fused::{After, matmul_of_two};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::unary::real_map;
@@ -17,7 +18,11 @@ use crate::{DType, HostTensor, TensorError};
 
 pub(in crate::tf::op) fn fused_matmul(attrs: &Attributes<'_>) -> Made {
     let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
-    fused(attrs, ImageFormat::Nhwc, move |a, b, cx| fast::matmul(a, left, b, right, cx))
+    let apart = move |a: &HostTensor, b: &HostTensor, cx: &Cx<'_>| fast::matmul(a, left, b, right, cx);
+    let at_once = move |a: &HostTensor, b: &HostTensor, after: &After<'_>, cx: &Cx<'_>| {
+        matmul_of_two((a, left), (b, right), after, cx)
+    };
+    fused(attrs, ImageFormat::Nhwc, apart, at_once)
 }
 
 pub(in crate::tf::op) fn fused_conv2d(attrs: &Attributes<'_>) -> Made {
@@ -26,12 +31,14 @@ pub(in crate::tf::op) fn fused_conv2d(attrs: &Attributes<'_>) -> Made {
     if attrs.count("num_host_args")? > 0 {
         return invalid("_FusedConv2D", "`host_args` are not supported".to_owned());
     }
-    fused(attrs, conv.format, move |x, filter, cx| fast::conv2d(x, filter, &conv, cx))
+    fused(attrs, conv.format, move |x, filter, cx| fast::conv2d(x, filter, &conv, cx), |_, _, _, _| Ok(None))
 }
 
 pub(in crate::tf::op) fn fused_depthwise_conv2d_native(attrs: &Attributes<'_>) -> Made {
     let conv = conv(attrs)?;
-    fused(attrs, conv.format, move |x, filter, cx| fast::depthwise_conv2d(x, filter, &conv, cx))
+    let product =
+        move |x: &HostTensor, filter: &HostTensor, cx: &Cx<'_>| fast::depthwise_conv2d(x, filter, &conv, cx);
+    fused(attrs, conv.format, product, |_, _, _, _| Ok(None))
 }
 
 /// A step of the epilogue.
@@ -75,6 +82,17 @@ impl FusedOp {
         }
     }
 
+    /// The function of f32, if the step is one of each element.
+    fn function(self) -> Option<Function> {
+        match self {
+            FusedOp::Unary(op) => fast::function_of(op),
+            FusedOp::LeakyRelu(alpha) => Some(Function::LeakyRelu(alpha)),
+            FusedOp::GeluExact => Some(Function::Gelu),
+            FusedOp::GeluApproximate => Some(Function::GeluTanh),
+            FusedOp::Bias(_) | FusedOp::Add | FusedOp::Norm(_) => None,
+        }
+    }
+
     /// Applies the step; `args` has [`FusedOp::n_args`] elements.
     fn apply(self, x: HostTensor, args: &[HostTensor], cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         match (self, args) {
@@ -99,10 +117,34 @@ impl FusedOp {
     }
 }
 
+/// The steps as an epilogue that a product applies while a tile is in the cache: an optional bias, an
+/// optional addend of the result's shape, an optional function. `None` if they are others.
+fn epilogue<'a>(steps: &[FusedOp], args: &'a [HostTensor]) -> Option<After<'a>> {
+    let (mut after, mut steps, mut args) = (After::default(), steps, args.iter());
+    if let [FusedOp::Bias(_), rest @ ..] = steps {
+        (after.bias, steps) = (Some(args.next()?), rest);
+    }
+    if let [FusedOp::Add, rest @ ..] = steps {
+        (after.residual, steps) = (Some(args.next()?), rest);
+    }
+    match steps {
+        [] => {}
+        [step] => after.function = step.function()?,
+        _ => return None,
+    }
+    Some(after)
+}
+
+/// A product with its steps, by `at_once` where that can, else one after another. An addend that broadcasts
+/// is a step of its own.
 fn fused(
     attrs: &Attributes<'_>,
     format: ImageFormat,
     product: impl Fn(&HostTensor, &HostTensor, &Cx<'_>) -> Result<HostTensor, TensorError> + Send + Sync + 'static,
+    at_once: impl Fn(&HostTensor, &HostTensor, &After<'_>, &Cx<'_>) -> Result<Option<HostTensor>, TensorError>
+    + Send
+    + Sync
+    + 'static,
 ) -> Made {
     let op = attrs.op();
     let names = attrs.strings("fused_ops")?;
@@ -112,6 +154,11 @@ fn fused(
         let [x, by, args @ ..] = &inputs[..] else { return invalid(op, "fewer than 2 operands".to_owned()) };
         if args.len() != n_args {
             return invalid(op, format!("{} operands for {names:?}, expected {n_args}", args.len()));
+        }
+        if let Some(after) = epilogue(&steps, args)
+            && let Some(out) = at_once(x, by, &after, cx)?
+        {
+            return Ok(out);
         }
         let mut rest = args;
         steps.iter().try_fold(product(x, by, cx)?, |x, step| {
