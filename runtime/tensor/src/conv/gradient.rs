@@ -28,7 +28,7 @@ use crate::matmul::{
 };
 use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, parts};
 use crate::scratch::{filled, grow};
-use crate::simd::{Isa, PanelSteps, RowStep, TileRows};
+use crate::simd::{Isa, PanelSteps, TileRows};
 
 /// The most elements laid out at a time, unless one window has more.
 const LAID_OUT: usize = CACHE.l2_floats(2);
@@ -277,7 +277,7 @@ impl RowSource for WindowElements<'_> {
 
     fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut TileRows) {
         let channels = self.0.conv.channels;
-        let out = &mut out.steps_mut()[..steps.len()];
+        let out = &mut out.numbers_mut()[..steps.len() * isa.step()];
         let mut row = rows.start;
         while row < rows.end {
             let (tap, channel) = (row / channels, row % channels);
@@ -293,32 +293,38 @@ impl RowSource for WindowElements<'_> {
 }
 
 impl WindowElements<'_> {
-    /// Copies `n` channels of the pixels that a tap meets, a step for each window from `first` on, to rows
-    /// `row` and on.
+    /// Copies `n` channels of the pixels that a tap meets, a step of `out` for each window from `first` on,
+    /// to rows `row` and on.
     fn lay(
         &self,
         isa: Isa,
         (tap, channel): (usize, usize),
         first: usize,
         (row, n): (usize, usize),
-        out: &mut [RowStep],
+        out: &mut [f32],
     ) {
         let &Conv2d { channels, ref height, ref width, out: (_, cols), .. } = self.0.conv;
         let (i, j) = (tap / width.filter, tap % width.filter);
         let inside = width.with(j, cols);
-        let mut at = 0;
-        while at < out.len() {
+        let step = isa.step();
+        let zero = |out: &mut [f32]| out.chunks_exact_mut(step).for_each(|step| step[row..row + n].fill(0.0));
+        let (mut at, n_steps) = (0, out.len() / step);
+        while at < n_steps {
             let (line, x) = ((first + at) / cols, (first + at) % cols);
-            let count = (cols - x).min(out.len() - at);
-            let out = &mut out[at..at + count];
+            let count = (cols - x).min(n_steps - at);
+            let out = &mut out[at * step..(at + count) * step];
             let from = self.0.line(line, i, height);
             let xs = if from.is_some() { inside.clone() } else { x..x };
             let xs = xs.start.clamp(x, x + count) - x..xs.end.clamp(x, x + count) - x;
-            out[..xs.start].iter_mut().for_each(|step| step[row..row + n].fill(0.0));
-            out[xs.end..].iter_mut().for_each(|step| step[row..row + n].fill(0.0));
+            zero(&mut out[..xs.start * step]);
+            zero(&mut out[xs.end * step..]);
             if let Some((line, pixel)) = from.zip(width.pixel(x + xs.start, j)).filter(|_| !xs.is_empty()) {
                 let from = &self.0.image[(line * width.input + pixel) * channels + channel..];
-                isa.copy_steps((from, width.stride * channels), (row, n), &mut out[xs]);
+                isa.copy_steps(
+                    (from, width.stride * channels),
+                    (row, n),
+                    &mut out[xs.start * step..xs.end * step],
+                );
             }
             at += count;
         }

@@ -341,7 +341,8 @@ impl RowSource for Matrix<'_, f32> {
         }
         let Some((numbers, stride)) = self.transposed().rows_of() else { return };
         let numbers = numbers.get(steps.start * stride + rows.start..).unwrap_or(&[]);
-        isa.copy_steps((numbers, stride), (0, rows.len()), &mut out.steps_mut()[..steps.len()]);
+        let out = &mut out.numbers_mut()[..steps.len() * isa.step()];
+        isa.copy_steps((numbers, stride), (0, rows.len()), out);
     }
 
     fn contiguous(&self, row: usize) -> Option<&[f32]> {

@@ -27,19 +27,17 @@ pub(crate) type Row = [f32; ROW];
 #[repr(C, align(64))]
 pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
-/// A step of a tile's rows: an element of each row.
-pub(crate) type RowStep = [f32; MAX_ROWS];
-
 impl TileRows {
-    /// The same memory as steps, one after another.
+    /// The same memory as steps one after another: an element of each row, in `N` numbers
+    /// ([`super::Isa::step`]).
     #[inline(always)]
-    pub(crate) fn steps(&self) -> &[RowStep] {
+    pub(super) fn steps<const N: usize>(&self) -> &[[f32; N]] {
         self.0.as_flattened().as_chunks().0
     }
 
-    /// [`TileRows::steps`], to be written.
-    pub(crate) fn steps_mut(&mut self) -> &mut [RowStep] {
-        self.0.as_flattened_mut().as_chunks_mut().0
+    /// The numbers of the rows or steps.
+    pub(crate) fn numbers_mut(&mut self) -> &mut [f32] {
+        self.0.as_flattened_mut()
     }
 }
 

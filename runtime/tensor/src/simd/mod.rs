@@ -83,7 +83,7 @@ pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
 pub(crate) use layout::{
-    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, RowStep, Segment, TileRows,
+    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
 };
 pub use layout::{PANEL, Precision};
 pub(crate) use moments::NormSlopes;
@@ -223,15 +223,19 @@ impl Isa {
         );
     }
 
-    /// Copies `n` elements of each step, `distance` apart in `from`, to rows `row` and on of `out`. The rows
-    /// behind them may be overwritten if `row` is 0.
-    pub(crate) fn copy_steps(self, from: (&[f32], usize), rows: (usize, usize), out: &mut [RowStep]) {
-        compiled!(
+    /// The distance of a tile's steps, in numbers: little more than its rows, so that all fit the L1 cache.
+    pub(crate) fn step(self) -> usize {
+        if self.rows() <= tile::SHORT_STEP { tile::SHORT_STEP } else { MAX_ROWS }
+    }
+
+    /// Copies `n` elements of each step, `distance` apart in `from`, to rows `row` and on of the steps of
+    /// `out`. The rows behind them may be overwritten if `row` is 0.
+    pub(crate) fn copy_steps(self, from: (&[f32], usize), rows: (usize, usize), out: &mut [f32]) {
+        dispatch!(
             self,
-            |from: (&[f32], usize), rows: (usize, usize), out: &mut [RowStep]| {
-                tile::copy_steps(from, rows, out);
-            },
-            tile::copy_steps(from, rows, out)
+            tile::copy_steps::<{ tile::SHORT_STEP }>(from, rows, out),
+            tile::copy_steps_avx2(from, rows, out),
+            tile::copy_steps_avx512(from, rows, out)
         );
     }
 

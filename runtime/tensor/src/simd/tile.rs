@@ -27,11 +27,13 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 #[cfg(target_arch = "x86_64")]
 use super::functions::fma;
-use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, RowStep, Segment};
+use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
 pub(super) const PORTABLE_ROWS: usize = 4;
+/// The numbers of a step of few rows; see [`super::Isa::step`].
+pub(super) const SHORT_STEP: usize = 8;
 
 /// Calls `$tile` with the number of rows as a constant.
 macro_rules! by_rows {
@@ -79,7 +81,7 @@ fn portable_of<const R: usize, const LANES: usize, const STEPS: bool>(
 ) {
     let mut sums = [[0.0f32; LANES]; R];
     for &Segment { a, by_steps: _, b, next: _ } in segments {
-        let (steps, a) = (a.steps(), &a.0);
+        let (steps, a) = (a.steps::<SHORT_STEP>(), &a.0);
         for p in 0..b.len().min(ROW) {
             let b = &b.step(p).as_chunks::<LANES>().0[part];
             for i in 0..R {
@@ -160,22 +162,70 @@ pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize
     }
 }
 
-/// See [`super::Isa::copy_steps`]. Copies the elements of all rows where there are as many.
+/// See [`super::Isa::copy_steps`]. Copies the elements of all rows where there are as many. Other numbers of
+/// elements are constants: a call for each step would take longer than the step's products.
 #[inline(always)]
-pub(super) fn copy_steps((from, distance): (&[f32], usize), (row, n): (usize, usize), out: &mut [RowStep]) {
+pub(super) fn copy_steps<const N: usize>(from: (&[f32], usize), (row, n): (usize, usize), out: &mut [f32]) {
+    let out = out.as_chunks_mut().0;
+    if row == 0 && n > N / 2 {
+        return copy_all_rows::<N>(from, n, out);
+    }
+    match n {
+        1 => copy_some_rows::<1, N>(from, row, out),
+        2 => copy_some_rows::<2, N>(from, row, out),
+        3 => copy_some_rows::<3, N>(from, row, out),
+        4 => copy_some_rows::<4, N>(from, row, out),
+        5 => copy_some_rows::<5, N>(from, row, out),
+        6 => copy_some_rows::<6, N>(from, row, out),
+        _ => {
+            for (p, out) in out.iter_mut().enumerate() {
+                let Some(from) = from.0.get(p * from.1..) else { return };
+                out[row..row + n].copy_from_slice(&from[..n]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn copy_all_rows<const N: usize>((from, distance): (&[f32], usize), n: usize, out: &mut [[f32; N]]) {
     for (p, out) in out.iter_mut().enumerate() {
         let Some(from) = from.get(p * distance..) else { return };
         match from.first_chunk() {
-            Some(all) if row == 0 && n > MAX_ROWS / 2 => *out = *all,
-            _ => out[row..row + n].copy_from_slice(&from[..n]),
+            Some(all) => *out = *all,
+            None => out[..n].copy_from_slice(&from[..n]),
         }
     }
+}
+
+#[inline(always)]
+fn copy_some_rows<const K: usize, const N: usize>(
+    (from, distance): (&[f32], usize),
+    row: usize,
+    out: &mut [[f32; N]],
+) {
+    for (p, out) in out.iter_mut().enumerate() {
+        let from = from.get(p * distance..).and_then(|from| from.first_chunk::<K>());
+        let (Some(from), Some(to)) = (from, out[row..].first_chunk_mut()) else { return };
+        *to = *from;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn copy_steps_avx2(from: (&[f32], usize), rows: (usize, usize), out: &mut [f32]) {
+    copy_steps::<SHORT_STEP>(from, rows, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+pub(super) fn copy_steps_avx512(from: (&[f32], usize), rows: (usize, usize), out: &mut [f32]) {
+    copy_steps::<MAX_ROWS>(from, rows, out);
 }
 
 /// Defines a tile for one instruction set, in parts of two vectors of `$lanes`, or of one vector at the end
 /// of the width.
 macro_rules! x86_tile {
-    ($name:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, rows $($rows:literal)*,
+    ($name:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, $step:ident, rows $($rows:literal)*,
      $zero:ident $set:ident $add:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
@@ -213,7 +263,7 @@ macro_rules! x86_tile {
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
             for &Segment { a, by_steps: _, b, next } in segments {
-                let (steps, a) = (a.steps(), &a.0);
+                let (steps, a) = (a.steps::<$step>(), &a.0);
                 for p in 0..b.len().min(ROW) {
                     if ASKS
                         && p % NEXT == 0
@@ -231,7 +281,8 @@ macro_rules! x86_tile {
                         // Not for synchronization: keeps the compiler from loading all rows' elements at
                         // once, which would spill registers.
                         compiler_fence(Ordering::SeqCst);
-                        let a = $set(if STEPS { steps[p][I] } else { a[I][p] });
+                        // The remainder is `I`; the compiler also checks the rows that this tile lacks.
+                        let a = $set(if STEPS { steps[p][I % $step] } else { a[I][p] });
                         sums[I][0] = $fma(a, b[0], sums[I][0]);
                         if V == 2 {
                             sums[I][1] = $fma(a, b[1], sums[I][1]);
@@ -288,11 +339,11 @@ macro_rules! x86_tile {
 }
 
 x86_tile!(
-    avx2, avx2_of, avx2_peak, "avx2,fma", 8, rows 1 2 3 4 5 6,
+    avx2, avx2_of, avx2_peak, "avx2,fma", 8, SHORT_STEP, rows 1 2 3 4 5 6,
     _mm256_setzero_ps _mm256_set1_ps _mm256_add_ps _mm256_fmadd_ps load8 store8 _mm256_loadu_ps _mm256_storeu_ps __m256
 );
 x86_tile!(
-    avx512, avx512_of, avx512_peak, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
+    avx512, avx512_of, avx512_peak, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, MAX_ROWS, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
     _mm512_setzero_ps _mm512_set1_ps _mm512_add_ps _mm512_fmadd_ps load16 store16 _mm512_loadu_ps _mm512_storeu_ps __m512
 );
 
