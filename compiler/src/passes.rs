@@ -41,6 +41,7 @@ pub fn passes() -> &'static [Pass] {
         graph::dataflow::LOWER,
         graph::lower_precision::PASS,
         graph::outline_regions::PASS,
+        graph::loop_weights::PASS,
         graph::pack_weights::PASS,
         device::partition::PASS,
         device::place::PASS,

@@ -47,22 +47,8 @@ const MAX_DEPTH: usize = 16;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for _ in 0..MAX_DEPTH {
-        let functions = functions(r.ir());
-        let mut calls: FxHashMap<StrId, usize> = FxHashMap::default();
-        let mut loops = Vec::new();
-        let m = r.ir();
-        for op in m.walk_functions() {
-            callees(m, op).into_iter().for_each(|name| *calls.entry(name).or_default() += 1);
-            if tf::Control::of(m, op) == Some(tf::Control::While) {
-                loops.push(op);
-            }
-        }
         let mut hoisted = 0;
-        for op in loops {
-            if let Some(parts) = WhileLoop::new(r.ir(), op, &functions, &calls) {
-                hoisted += hoist_from_isolated(r, &parts);
-            }
-        }
+        each_loop(r, |r, parts| hoisted += hoist_from_isolated(r, parts));
         if hoisted == 0 {
             break;
         }
@@ -72,15 +58,34 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
+/// Calls `f` for each `tf.While` of the module whose functions have no other callers.
+pub(super) fn each_loop(r: &mut Rewriter<'_>, mut f: impl FnMut(&mut Rewriter<'_>, &WhileLoop)) {
+    let functions = functions(r.ir());
+    let mut calls: FxHashMap<StrId, usize> = FxHashMap::default();
+    let mut loops = Vec::new();
+    let m = r.ir();
+    for op in m.walk_functions() {
+        callees(m, op).into_iter().for_each(|name| *calls.entry(name).or_default() += 1);
+        if tf::Control::of(m, op) == Some(tf::Control::While) {
+            loops.push(op);
+        }
+    }
+    for op in loops {
+        if let Some(parts) = WhileLoop::new(r.ir(), op, &functions, &calls) {
+            f(r, &parts);
+        }
+    }
+}
+
 /// A `tf.While` and the blocks of its functions.
-struct WhileLoop {
-    op: OpId,
+pub(super) struct WhileLoop {
+    pub(super) op: OpId,
     /// The number of loop-carried values.
-    n: usize,
-    cond: BlockId,
-    body: BlockId,
+    pub(super) n: usize,
+    pub(super) cond: BlockId,
+    pub(super) body: BlockId,
     /// The return.
-    end: OpId,
+    pub(super) end: OpId,
 }
 
 impl WhileLoop {
@@ -91,27 +96,80 @@ impl WhileLoop {
         functions: &FxHashMap<StrId, OpId>,
         calls: &FxHashMap<StrId, usize>,
     ) -> Option<WhileLoop> {
-        let n = tf::n_data_operands(m, op);
-        let own = |attr: &str| {
-            let AttrKind::Symbol { root, nested } = m.cx.attr(m.attr_named(op, attr)?) else { return None };
-            let function = *functions.get(root)?;
-            let is_own = nested.is_empty()
-                && calls.get(root) == Some(&1)
-                && m.is_private(function)
-                && [names::ARG_ATTRS, names::RES_ATTRS].iter().all(|&list| m.attr(function, list).is_none());
-            let &[region] = m.regions_of(function) else { return None };
-            let &[block] = m.blocks_of(region) else { return None };
-            (is_own && m.args(block).len() == n).then_some(block)
+        let is_own = |attr: &str| {
+            let function = function_of(m, op, attr, functions)?;
+            (calls.get(&m.symbol_name(function)?) == Some(&1) && is_hidden(m, function)).then_some(())
         };
-        let (cond, block) = (own("cond")?, own("body")?);
-        let end = m.last_op(block)?;
+        is_own("cond")?;
+        is_own("body")?;
+        WhileLoop::of_any(m, op, functions)
+    }
+
+    /// A loop whose functions may have other callers, so that they must not change.
+    pub(super) fn of_any(m: &Module, op: OpId, functions: &FxHashMap<StrId, OpId>) -> Option<WhileLoop> {
+        let n = tf::n_data_operands(m, op);
+        let block = |attr: &str| {
+            let block = m.only_block(function_of(m, op, attr, functions)?)?;
+            (m.args(block).len() == n).then_some(block)
+        };
+        let (cond, body) = (block("cond")?, block("body")?);
+        let end = m.last_op(body)?;
         (m.n_operands(end) == n && tf::n_data_results(m, op) == n).then_some(WhileLoop {
             op,
             n,
             cond,
-            body: block,
+            body,
             end,
         })
+    }
+}
+
+/// The function that an attribute of an op names.
+fn function_of(m: &Module, op: OpId, attr: &str, functions: &FxHashMap<StrId, OpId>) -> Option<OpId> {
+    match m.cx.attr(m.attr_named(op, attr)?) {
+        AttrKind::Symbol { root, nested } if nested.is_empty() => functions.get(root).copied(),
+        _ => None,
+    }
+}
+
+/// True if a function is private and nothing is said about its arguments and results.
+fn is_hidden(m: &Module, function: OpId) -> bool {
+    m.is_private(function)
+        && [names::ARG_ATTRS, names::RES_ATTRS].iter().all(|&list| m.attr(function, list).is_none())
+}
+
+impl WhileLoop {
+    /// A loop in place of this one that carries more values, of these types, with these initial values. They
+    /// follow its own. Returns it and the body's arguments. The results of this one are to be replaced, and
+    /// the body is to return the next values.
+    pub(super) fn grown(
+        &self,
+        r: &mut Rewriter<'_>,
+        outside: &[ValueId],
+        types: &[TypeId],
+    ) -> (OpId, Vec<ValueId>) {
+        let m = r.ir();
+        let own: Vec<ValueId> = m.operands(self.op).collect();
+        let results: Vec<TypeId> = m.results(self.op).map(|value| m.value_type(value)).collect();
+        let ((data, edges), (kept, completion)) = (own.split_at(self.n), results.split_at(self.n));
+        let operands = [data, outside, edges].concat();
+        let new = r.rebuild(self.op, &operands, &[kept, types, completion].concat());
+        // `T` and `output_shapes` repeat the types.
+        for list in ["T", "output_shapes"] {
+            let list = r.cx().str_id(list);
+            r.remove_attr(new, list);
+        }
+        let add = |&ty: &TypeId| {
+            r.add_arg(self.cond, ty);
+            r.add_arg(self.body, ty)
+        };
+        (new, types.iter().map(add).collect())
+    }
+
+    /// Makes the body return these values behind its own.
+    pub(super) fn returns_also(&self, r: &mut Rewriter<'_>, values: &[ValueId]) {
+        let returned: Vec<ValueId> = r.ir().operands(self.end).chain(values.iter().copied()).collect();
+        r.set_operands(self.end, &returned);
     }
 }
 
@@ -138,7 +196,8 @@ impl IsolatedLoop for WhileLoop {
     }
 
     /// True if an op is speculatable and total (an error would be an error of all results of the loop), and
-    /// its results need little more memory than its operands, or it is a constant or forwards its operands.
+    /// its results need little more memory than its operands, or it is a constant, forwards its operands, or
+    /// packs one.
     fn may_move(&self, m: &Module, op: OpId) -> bool {
         let Some(row) = tf::row(m, op) else { return false };
         let bytes = |value| bytes_of(m, m.value_type(value));
@@ -150,32 +209,21 @@ impl IsolatedLoop for WhileLoop {
         };
         has_no_edges(m, op)
             && is_speculatable(m, op)
-            && (row.has(Traits::CONSTANT) || row.has(Traits::PASSING) || is_small())
+            && (row.has(Traits::CONSTANT)
+                || row.has(Traits::PASSING)
+                || row.op == Some(Op::_PackMatrix)
+                || is_small())
             && is_total(m, op)
     }
 
     fn carry(&self, r: &mut Rewriter<'_>, inside: &[ValueId], outside: &[ValueId]) {
-        let m = r.ir();
-        let types: Vec<TypeId> = inside.iter().map(|&value| m.value_type(value)).collect();
-        let own: Vec<ValueId> = m.operands(self.op).collect();
-        let results: Vec<TypeId> = m.results(self.op).map(|value| m.value_type(value)).collect();
-        let ((data, edges), (kept, completion)) = (own.split_at(self.n), results.split_at(self.n));
-        let operands = [data, outside, edges].concat();
-        let new = r.rebuild(self.op, &operands, &[kept, &types[..], completion].concat());
-        // `T` and `output_shapes` repeat the types.
-        for list in ["T", "output_shapes"] {
-            let list = r.cx().str_id(list);
-            r.remove_attr(new, list);
-        }
+        let types: Vec<TypeId> = inside.iter().map(|&value| r.ir().value_type(value)).collect();
+        let (new, args) = self.grown(r, outside, &types);
         let results: Vec<ValueId> = r.ir().results(new).collect();
         r.replace_op(self.op, &[&results[..self.n], &results[self.n + types.len()..]].concat());
-        for (&value, &ty) in inside.iter().zip(&types) {
-            let arg = r.add_arg(self.body, ty);
+        for (&value, &arg) in inside.iter().zip(&args) {
             r.replace(value, arg);
-            r.add_arg(self.cond, ty);
         }
-        let mut returned: Vec<ValueId> = r.ir().operands(self.end).collect();
-        returned.extend(&r.ir().args(self.body)[self.n..]);
-        r.set_operands(self.end, &returned);
+        self.returns_also(r, &args);
     }
 }

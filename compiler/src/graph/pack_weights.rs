@@ -48,7 +48,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// Minimum number of columns; packed narrower matrices would mostly be padding.
-const MIN_COLUMNS: i64 = 8;
+pub(super) const MIN_COLUMNS: i64 = 8;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let ops: Vec<OpId> =

@@ -3310,6 +3310,12 @@ class _Op_NumpyString(_t.Protocol):
 _NumpyString: _Op_NumpyString
 
 @_t.type_check_only
+class _Op_PackMatrix(_t.Protocol):
+    """The right matrix of products in the form in which those with packed weights read it."""
+    def __call__(self, x: _t.Any, /, *, transpose: bool = ...) -> _n.Tensor: ...
+_PackMatrix: _Op_PackMatrix
+
+@_t.type_check_only
 class _Op_PackedConv2D(_t.Protocol):
     """`Conv2D` with packed filters, and the operators that follow it."""
     def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., input_range: _t.Sequence[float] = ..., input_zero_point: int = ..., leakyrelu_alpha: float = ..., output_scale: float = ..., output_zero_point: int = ..., padding: str, residual_scale: float = ..., residual_zero_point: int = ..., strides: _t.Sequence[int], sum_scale: float = ..., sum_zero_point: int = ...) -> _n.Tensor: ...

@@ -159,6 +159,19 @@ pub(in crate::tf) fn matmul_of_two(
     Ok(Some(out))
 }
 
+/// The bytes of a packed matrix, the right one of products; see [`Packing::matrix`].
+pub(in crate::tf) fn pack_matrix(
+    x: &HostTensor,
+    is_transposed: bool,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    x.expect_dtype("x", DType::F32)?;
+    let packing = Packing::matrix(x.shape(), is_transposed)?;
+    let out = HostTensor::allocate(DType::UI8, Shape::new(&[packing.n_bytes()])?, cx.allocator)?;
+    packing.fill(&x.read_bytes()?, 0, &mut out.write_bytes()?);
+    Ok(out)
+}
+
 /// `Conv2D` with packed filters. NCHW images and the residual are transposed to NHWC, and the result back.
 pub fn conv2d(
     x: &HostTensor,

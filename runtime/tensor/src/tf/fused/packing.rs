@@ -100,10 +100,18 @@ impl Packing {
         }
         let (head, panels) = piece.split_at_mut(if start == 0 { HEADER.min(piece.len()) } else { 0 });
         head.copy_from_slice(&header(self.kind, self.dims, self.precision)[..head.len()]);
-        let numbers: &[[u8; 4]] = weights.as_chunks().0;
+        let behind = start.saturating_sub(HEADER);
+        // Floats of this machine are packed by its instructions.
+        match bytemuck::try_cast_slice::<u8, f32>(weights) {
+            Ok(numbers) if cfg!(target_endian = "little") => self.fill_panels(numbers, behind, panels),
+            _ => self.fill_panels::<[u8; 4]>(weights.as_chunks().0, behind, panels),
+        }
+    }
+
+    /// The part of [`Packing::fill`] behind the header, from byte `behind` of it on.
+    fn fill_panels<T: StoredFloat>(&self, numbers: &[T], behind: usize, panels: &mut [u8]) {
         let [height, width, channels, outs] = self.dims;
         let k = height * width * channels;
-        let behind = start.saturating_sub(HEADER);
         let matrix = || {
             if self.is_transposed {
                 Matrix::new(numbers, outs, k).transposed()

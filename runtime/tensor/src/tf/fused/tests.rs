@@ -79,7 +79,7 @@ fn chosen<'a>(which: u8, [scale, bias, residual]: [&'a HostTensor; 3]) -> After<
 }
 
 /// Packed weights. Asserts that packing in pieces gives the same bytes as packing at once; the given bytes
-/// are not aligned.
+/// are not aligned. Aligned ones are packed by other functions.
 fn packed(packing: Result<Packing, TensorError>, weights: &HostTensor) -> Weights {
     let packing = packing.unwrap();
     let bytes = [&[0], &*weights.read_bytes().unwrap()].concat();
@@ -91,6 +91,8 @@ fn packed(packing: Result<Packing, TensorError>, weights: &HostTensor) -> Weight
         }
         all
     });
+    assert_eq!(*whole.read::<u8>().unwrap(), *pieces.read::<u8>().unwrap());
+    packing.fill(&weights.read_bytes().unwrap(), 0, &mut pieces.write::<u8>().unwrap());
     assert_eq!(*whole.read::<u8>().unwrap(), *pieces.read::<u8>().unwrap());
     Weights::from_tensor(whole).unwrap()
 }

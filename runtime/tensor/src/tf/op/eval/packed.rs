@@ -30,6 +30,11 @@ use crate::tf::op::row::Lookup;
 use crate::tf::op::types::Type;
 use crate::{DType, HostTensor, Shape, TensorError};
 
+pub(in crate::tf::op) fn pack_matrix(attrs: &Attributes<'_>) -> Made {
+    let is_transposed = attrs.bool("transpose")?;
+    owning(attrs, move |[x], cx| fused::pack_matrix(&x, is_transposed, cx))
+}
+
 pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>, row: Lookup) -> Made {
     let (shape, contracted) = (sizes(attrs, "shape")?, attrs.count("contracted")?);
     let Some((inner, columns)) = shape.split_at_checked(contracted) else {

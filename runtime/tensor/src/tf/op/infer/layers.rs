@@ -2,11 +2,12 @@
 
 use super::rules::same;
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
-use crate::TensorError;
 use crate::tf::einsum::einsum_shape;
+use crate::tf::fused::Packing;
 use crate::tf::op::eval::layers::{conv, format, padding, plane, pooling};
 use crate::tf::window::axis;
 use crate::tf::{Conv2dAttrs, ImageFormat, Padding};
+use crate::{Shape, TensorError};
 
 pub(in crate::tf::op) fn matmul(cx: &Node<'_>) -> Shapes {
     let (trans_a, trans_b) = (cx.attrs.bool("transpose_a")?, cx.attrs.bool("transpose_b")?);
@@ -87,6 +88,12 @@ pub(in crate::tf::op) fn depthwise_conv2d_native(cx: &Node<'_>) -> Shapes {
     let [_, _, from, multiplier] = filter;
     let shape = convolved(cx, &attrs, filter, |cx, channels| product(cx.same(channels, from)?, multiplier))?;
     finished(cx, shape, attrs.format)
+}
+
+pub(in crate::tf::op) fn pack_matrix(cx: &Node<'_>) -> Shapes {
+    let [Some(rows), Some(cols)] = cx.dims::<2>(0)? else { return Ok(vec![PartialShape::of_rank(1)]) };
+    let packing = Packing::matrix(&Shape::new(&[rows, cols])?, cx.attrs.bool("transpose")?)?;
+    Ok(vec![PartialShape::new(vec![Some(packing.n_bytes())])])
 }
 
 pub(in crate::tf::op) fn packed_matmul(cx: &Node<'_>) -> Shapes {

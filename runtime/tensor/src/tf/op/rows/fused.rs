@@ -4,7 +4,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{layers, onnx, rules};
-use super::super::row::{Activates, Cost, Gradient, ProductForm, ProductOps, composed, function};
+use super::super::row::{Activates, Cost, FLOATS, Gradient, ProductForm, ProductOps, composed, function};
 use super::operators::operators;
 
 operators! { 6:
@@ -70,6 +70,9 @@ operators! { 6:
     /// The normalization of each row by its own moments.
     _LayerNorm "x:T scale:T offset:T -> y:T; T:type epsilon:float"
         => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]).differentiated(Gradient::Expands);
+    /// The right matrix of products in the form in which those with packed weights read it.
+    _PackMatrix "x:float -> weights:uint8; transpose:bool=false"
+        => function(eval::packed::pack_matrix, layers::pack_matrix, Cost::PerOperand(1)).total(FLOATS).differentiated(Gradient::Missing);
     /// `Conv2D` with packed filters, and the operators that follow it.
     _PackedConv2D
         "input:T weights:uint8 args:num_args*float residuals:num_residuals*U -> output:U; T:type=float \

@@ -109,6 +109,7 @@ const WITHOUT_GRADIENT: &[&str] = &[
     "_ListToArray",
     "_Lstm",
     "_MaxRoiPool",
+    "_PackMatrix",
     "_PackedConv2D",
     "_PackedDepthwiseConv2dNative",
     "_PackedGru",
