@@ -54,6 +54,7 @@ pub fn passes() -> &'static [Pass] {
         graph::shape_inference::PASS,
         graph::control_flow::PASS,
         device::place::simulate::PASS,
+        graph::loop_sums::PASS,
         graph::lower::PASS,
         device::transfers::PASS,
         device::view::PASS,

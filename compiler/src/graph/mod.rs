@@ -17,6 +17,7 @@ pub(crate) mod fuse_elementwise;
 pub(crate) mod fuse_quantization;
 pub(crate) mod layout;
 pub(crate) mod licm;
+pub(crate) mod loop_sums;
 pub(crate) mod loop_weights;
 pub(crate) mod lower;
 pub mod lower_precision;
@@ -90,7 +91,7 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
              tf-shape-inference,{fold},inline{{dialect=tf max-new-ops=131072}},cse,\
              {early}tf-constant-arguments,tf-arithmetic,\
              tf-shape-inference,{fold},cse,tf-arithmetic,tf-shape-inference,{fold},\
-             tf-pack-loop-weights,tf-loop-invariant-code-motion,tf-layout,{fold},tf-remap,\
+             tf-pack-loop-weights,tf-loop-invariant-code-motion,tf-sink-loop-sums,tf-layout,{fold},tf-remap,\
              tf-shape-inference,{fold},tf-remap,tf-fuse-quantization,tf-constant-fold,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\
              symbol-dce,{last}{late}tf-to-kernels,\
              inline{{dialect=tfrt max-new-ops=131072 partial-errors}},tf-scalars-to-arith,\
