@@ -16,7 +16,7 @@ use super::vjp::Grad;
 use crate::diag::{Diagnostic, Severity};
 use crate::dialects::tf;
 use crate::dialects::tf::request::{REQUEST, UNCONNECTED, group, unconnected};
-use crate::graph::{outline_regions, shape_inference};
+use crate::graph::{loop_reads, outline_regions, shape_inference};
 use crate::ir::{AttrKind, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::{Change, Pass, PassCx};
 use crate::rewrite::{InsertionPoint, Rewriter, signatures};
@@ -66,6 +66,7 @@ fn forget(r: &mut Rewriter<'_>, attr: &str) {
 pub(crate) fn prepare(r: &mut Rewriter<'_>) {
     _ = outline_regions::outline_all(r);
     shape_inference::infer_shapes(r);
+    loop_reads::hoist_reads(r);
 }
 
 /// The gradients of the first operand of the op `at` with respect to variables, given as handles; as slices

@@ -122,6 +122,30 @@ impl WhileLoop {
             end,
         })
     }
+
+    /// A loop with copies of its functions, where they may have other callers.
+    pub(super) fn owned(r: &mut Rewriter<'_>, op: OpId) -> Option<WhileLoop> {
+        for attr in ["cond", "body"] {
+            let m = r.ir();
+            let all = functions(m);
+            let function = function_of(m, op, attr, &all)?;
+            let name = m.symbol_name(function)?;
+            let n_calls =
+                m.walk_functions().flat_map(|op| callees(m, op)).filter(|&other| other == name).count();
+            if n_calls == 1 && is_hidden(m, function) {
+                continue;
+            }
+            let text = m.cx.str(name).to_owned();
+            let free = r.cx().free_name(&text, |name| !all.contains_key(&name));
+            let copy = r.copy_function(function, &free);
+            for list in [names::ARG_ATTRS, names::RES_ATTRS] {
+                r.remove_attr(copy, list);
+            }
+            let (attr, symbol) = (r.cx().str_id(attr), r.cx().symbol_attr(&free));
+            r.set_attr(op, attr, symbol);
+        }
+        WhileLoop::of_any(r.ir(), op, &functions(r.ir()))
+    }
 }
 
 /// The function that an attribute of an op names.

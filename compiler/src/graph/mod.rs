@@ -17,6 +17,7 @@ pub(crate) mod fuse_elementwise;
 pub(crate) mod fuse_quantization;
 pub(crate) mod layout;
 pub(crate) mod licm;
+pub(crate) mod loop_reads;
 pub(crate) mod loop_sums;
 pub(crate) mod loop_weights;
 pub(crate) mod lower;

@@ -92,7 +92,12 @@ pub(crate) fn hoist(r: &mut Rewriter<'_>, isolated: &impl IsolatedLoop) -> u64 {
     }
     isolated.carry(r, &needed, &needed.iter().map(|value| outside[value]).collect::<Vec<_>>());
     for &op in invariant.iter().rev() {
-        r.erase_if_unused(op);
+        // Of a read, whose error is an effect, there is a copy.
+        if taken.contains(&op) && r.ir().results(op).all(|value| r.ir().is_unused(value)) {
+            r.erase(op);
+        } else {
+            r.erase_if_unused(op);
+        }
     }
     n_hoisted
 }
