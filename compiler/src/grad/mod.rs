@@ -40,4 +40,4 @@ mod vjp;
 pub(crate) use flow::CUSTOM as CUSTOM_GRADIENT;
 pub(crate) use request::{PASS, Unconnected, append, by_variables, prepare};
 pub(crate) use val::Val;
-pub(crate) use vjp::{At, Emit, Emitter, Grad, dense};
+pub(crate) use vjp::{At, Emit, Emitter, Grad, Slices, dense};

@@ -159,9 +159,15 @@ impl Optimizer {
         }
     }
 
-    /// True if a gradient of rows updates these rows only.
+    /// True if an update takes the gradient of some rows. All but [`Optimizer::changes_all_rows`] then leave
+    /// the other rows alone.
     pub(super) fn takes_rows(&self) -> bool {
-        matches!(self.kind, Algorithm::Sgd | Algorithm::Momentum | Algorithm::Adagrad | Algorithm::RmsProp)
+        self.kind != Algorithm::Lars
+    }
+
+    /// True if an update by the gradient of some rows changes the other rows too, as a gradient of 0 does.
+    pub(super) fn changes_all_rows(&self) -> bool {
+        matches!(self.kind, Algorithm::Adam | Algorithm::AdamW)
     }
 }
 

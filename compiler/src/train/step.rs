@@ -19,7 +19,7 @@ use super::variables::{self, Variable};
 use super::{Clip, Decay, TrainOptions, errors};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
-use crate::grad::{At, Emit, Emitter, Grad, Val, by_variables, dense};
+use crate::grad::{At, Emit, Emitter, Grad, Slices, Val, by_variables, dense};
 use crate::import::names_attr;
 use crate::ir::{OpId, TypeId, ValueId, names};
 use crate::print::type_text;
@@ -393,6 +393,15 @@ impl<'s> StepBuilder<'s, '_, '_> {
         }
     }
 
+    /// The sums of the rows of equal indices.
+    fn summed(&self, slices: Slices) -> Slices {
+        let found = self.g.emit(Op::Unique, &[slices.indices], &[], None, 2);
+        let count = self.g.val(found[0]).count();
+        let operands = [slices.values, found[1], count.id];
+        let values = self.g.emit(Op::UnsortedSegmentSum, &operands, &[], None, 1)[0];
+        Slices { values, indices: found[0], ..slices }
+    }
+
     /// Half the sum of the squares of a gradient's elements: in f64 if they are f64, else in f32.
     fn half_square(&self, values: Val<'s>) -> Val<'s> {
         let wide = if matches!(values.dtype(), DType::F64) { DType::F64 } else { DType::F32 };
@@ -451,6 +460,9 @@ impl<'s> StepBuilder<'s, '_, '_> {
                 *grad = Grad::Dense((self.dense(of, *grad) + self.value(of) * of.l2).id);
             } else if is_dense {
                 *grad = Grad::Dense(self.dense(of, *grad).id);
+            } else if let (Grad::Slices(slices), true) = (&mut *grad, of.optimizer.changes_all_rows()) {
+                // The gradient is that of all rows, and so is its norm.
+                *slices = self.summed(*slices);
             }
         }
         let norm = self.global_norm(&grads);
@@ -533,10 +545,8 @@ impl<'s> StepBuilder<'s, '_, '_> {
         let (grad, rows) = match grad {
             Grad::Dense(grad) => (self.g.val(grad), None),
             Grad::Slices(slices) => {
-                let found = self.g.emit(Op::Unique, &[slices.indices], &[], None, 2);
-                let count = self.g.val(found[0]).count();
-                let operands = [slices.values, found[1], count.id];
-                (self.g.val(self.g.emit(Op::UnsortedSegmentSum, &operands, &[], None, 1)[0]), Some(found[0]))
+                let slices = if optimizer.changes_all_rows() { slices } else { self.summed(slices) };
+                (self.g.val(slices.values), Some(slices.indices))
             }
         };
         let nesterov = [("use_nesterov", At::Bool(optimizer.flag("nesterov")))];
@@ -566,7 +576,7 @@ impl<'s> StepBuilder<'s, '_, '_> {
                 rest.push(lr);
                 rest.extend(["beta1", "beta2", "epsilon"].map(|key| number(self, key)));
                 rest.push(grad);
-                (Op::ResourceApplyAdam, None, rest)
+                (Op::ResourceApplyAdam, Some((Op::_ResourceSparseApplyAdam, 7)), rest)
             }
             Algorithm::Adagrad if optimizer.get("epsilon") == 0.0 => {
                 (Op::ResourceApplyAdagrad, Some((Op::ResourceSparseApplyAdagrad, 2)), vec![lr, grad])

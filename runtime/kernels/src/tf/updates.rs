@@ -70,6 +70,7 @@ pub(super) const OPS: &[ActionRow] = &[(
         Op::SparseApplyProximalAdagrad,
         Op::SparseApplyProximalGradientDescent,
         Op::SparseApplyRMSProp,
+        Op::_ResourceSparseApplyAdam,
     ],
     step,
 )];

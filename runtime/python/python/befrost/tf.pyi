@@ -3382,6 +3382,12 @@ class _Op_Resize(_t.Protocol):
 _Resize: _Op_Resize
 
 @_t.type_check_only
+class _Op_ResourceSparseApplyAdam(_t.Protocol):
+    """A step of Adam by the gradient of some rows of a variable. Of the other rows it is 0, and they change as well."""
+    def __call__(self, var: _t.Any, m: _t.Any, v: _t.Any, beta1_power: _t.Any, beta2_power: _t.Any, lr: _t.Any, beta1: _t.Any, beta2: _t.Any, epsilon: _t.Any, grad: _t.Any, indices: _t.Any, /, *, use_locking: bool = ..., use_nesterov: bool = ...) -> tuple[()]: ...
+_ResourceSparseApplyAdam: _Op_ResourceSparseApplyAdam
+
+@_t.type_check_only
 class _Op_Rnn(_t.Protocol):
     """Plain recurrent units over sequences, in one or both directions."""
     def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, /, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! state (var, slots), rates, gradient ──check──▶ make_unique ──▶ write, in chunks, on all workers
-//!                             rows of a gradient, at indices ──▶ write, row by row
+//!                             rows of a gradient, at indices ──▶ write, row by row; by Adam all rows
 //! ```
 //!
 //! A state tensor without other handles is overwritten, and nothing of its size is allocated. A state tensor
@@ -26,6 +26,7 @@ use super::op::Attributes;
 use super::real::scalar;
 use crate::element::with_element;
 use crate::mem::Allocator;
+use crate::scratch::filled;
 use crate::simd::{Isa, Lane, MAX_RATES, MAX_STATE, Update, UpdateFloat, update};
 use crate::{DType, Element, HostTensor, RefMut, TensorError};
 
@@ -80,14 +81,15 @@ fn rates_of(rule: Update) -> &'static [&'static str] {
 }
 
 impl UpdatePlan {
-    /// The plan of an update operator, whose name is that of a rule with the prefixes `Resource`, `Sparse`
-    /// (for updates of rows) and `Apply`, each of them optional.
+    /// The plan of an update operator, whose name is that of a rule with the prefixes `_`, `Resource`,
+    /// `Sparse` (for updates of rows) and `Apply`, each of them optional.
     ///
     /// # Errors
     /// If the operator is not an update.
     pub fn new(attrs: &Attributes<'_>) -> Result<UpdatePlan, TensorError> {
         let op = attrs.op();
-        let name = op.strip_prefix("Resource").unwrap_or(op);
+        let name = op.strip_prefix('_').unwrap_or(op);
+        let name = name.strip_prefix("Resource").unwrap_or(name);
         let name = name.strip_prefix("Sparse").unwrap_or(name);
         let rule = match name.strip_prefix("Apply").unwrap_or(name) {
             "GradientDescent" => Update::GradientDescent,
@@ -207,12 +209,33 @@ impl UpdateOperands<'_, '_> {
             return invalid(format!("index {i} is {row}, not below the {n_rows} rows of the variable"));
         }
         let len = row.iter().product();
+        if let Update::Adam { .. } = self.rule {
+            let places = self.places(&at, n_rows)?;
+            return match var {
+                DType::F16 => self.all_rows::<f16>(&places, len, cx),
+                DType::BF16 => self.all_rows::<bf16>(&places, len, cx),
+                DType::F32 => self.all_rows::<f32>(&places, len, cx),
+                _ => self.all_rows::<f64>(&places, len, cx),
+            };
+        }
         match var {
             DType::F16 => self.rows::<f16>(&at, len, cx),
             DType::BF16 => self.rows::<bf16>(&at, len, cx),
             DType::F32 => self.rows::<f32>(&at, len, cx),
             _ => self.rows::<f64>(&at, len, cx),
         }
+    }
+
+    /// For each row of the variable the number of its row of the gradient.
+    fn places(&self, at: &[i64], n_rows: usize) -> Result<Vec<Option<usize>>, TensorError> {
+        let mut places = filled(n_rows, None)?;
+        for (i, &row) in at.iter().enumerate() {
+            if let Some(before) = places[row as usize].replace(i) {
+                let problem = format!("indices {before} and {i} are the same row, {row}");
+                return Err(TensorError::Invalid { op: self.op, problem });
+            }
+        }
+        Ok(places)
     }
 
     /// Checks dtypes and the shapes of the state.
@@ -249,32 +272,55 @@ impl UpdateOperands<'_, '_> {
         state.iter_mut().try_for_each(|to| to.make_unique(cx.allocator))?;
         let grad = grad.read::<T>()?;
         let mut to = state.iter().map(|to| to.write::<T>()).collect::<Result<Vec<_>, _>>()?;
-        let mut to: Vec<&mut [T]> = to.iter_mut().map(|to| &mut to[..]).collect();
-        if grad.len() <= CHUNK || cx.parallel.workers((grad.len() / ELEMENTS_PER_NS) as u64) <= 1 {
-            T::update(rule, &rates, &mut to, &grad);
+        let to = to.iter_mut().map(|to| &mut to[..]).collect();
+        let grad: &[T] = &grad;
+        in_chunks(to, CHUNK, cx, &|first, part| {
+            let len = part.first().map_or(0, |part| part.len());
+            T::update(rule, &rates, part, &grad[first..first + len]);
+        });
+        Ok(())
+    }
+
+    /// Updates all rows: by the row of the gradient that `places` has for them, else by zeros.
+    fn all_rows<T: Updated>(
+        self,
+        places: &[Option<usize>],
+        len: usize,
+        cx: &Cx<'_>,
+    ) -> Result<(), TensorError> {
+        if len == 0 {
             return Ok(());
         }
-        let mut parts = Vec::with_capacity(grad.len().div_ceil(CHUNK));
-        let mut rest: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
-        let n = to.len();
-        rest.iter_mut().zip(to).for_each(|(rest, to)| *rest = to);
-        for grad in grad.chunks(CHUNK) {
-            let mut part: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
-            for (part, rest) in part.iter_mut().zip(&mut rest).take(n) {
-                let (first, others) = std::mem::take(rest).split_at_mut(grad.len());
-                (*part, *rest) = (first, others);
+        let rates = self.numbers::<T::Wide>()?;
+        let UpdateOperands { rule, state, grad, .. } = self;
+        // Rows without a gradient are updated so many at once.
+        let many = (CHUNK / len).max(1);
+        let zeros = filled(many * len, T::lower(<T::Wide>::of(0.0)))?;
+        state.iter_mut().try_for_each(|to| to.make_unique(cx.allocator))?;
+        let grad = grad.read::<T>()?;
+        let mut to = state.iter().map(|to| to.write::<T>()).collect::<Result<Vec<_>, _>>()?;
+        let to: Vec<&mut [T]> = to.iter_mut().map(|to| &mut to[..]).collect();
+        let (n, grad): (usize, &[T]) = (to.len(), &grad);
+        in_chunks(to, many * len, cx, &|first, part| {
+            let rows = part.first().map_or(0, |part| part.len()) / len;
+            let places = &places[first / len..][..rows];
+            let mut row = 0;
+            while let Some(place) = places.get(row) {
+                let (run, by) = match place {
+                    Some(place) => (1, &grad[place * len..(place + 1) * len]),
+                    None => {
+                        let run = places[row..].iter().take(many).take_while(|place| place.is_none()).count();
+                        (run, &zeros[..run * len])
+                    }
+                };
+                let mut some: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
+                some.iter_mut().zip(&mut *part).for_each(|(some, part)| {
+                    *some = &mut part[row * len..(row + run) * len];
+                });
+                T::update(rule, &rates, &mut some[..n], by);
+                row += run;
             }
-            parts.push(Mutex::new(Some((part, grad))));
-        }
-        let block = |i: usize| {
-            let part = parts.get(i).and_then(|part| part.lock().ok()?.take());
-            if let Some((mut part, grad)) = part {
-                T::update(rule, &rates, &mut part[..n], grad);
-            }
-        };
-        cx.parallel.parallel_for(parts.len(), &block);
-        // A cancelled loop skips chunks, which are updated here.
-        (0..parts.len()).for_each(block);
+        });
         Ok(())
     }
 
@@ -293,6 +339,41 @@ impl UpdateOperands<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Calls `f(first, parts)` for chunks of slices of one length, which begin at element `first`: on all
+/// workers, or once for everything on one.
+fn in_chunks<T: Updated>(
+    mut to: Vec<&mut [T]>,
+    chunk: usize,
+    cx: &Cx<'_>,
+    f: &(dyn Fn(usize, &mut [&mut [T]]) + Sync),
+) {
+    let len = to.first().map_or(0, |to| to.len());
+    if len <= chunk || cx.parallel.workers((len / ELEMENTS_PER_NS) as u64) <= 1 {
+        return f(0, &mut to);
+    }
+    let mut parts = Vec::with_capacity(len.div_ceil(chunk));
+    let mut rest: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
+    let n = to.len();
+    rest.iter_mut().zip(to).for_each(|(rest, to)| *rest = to);
+    for first in (0..len).step_by(chunk) {
+        let mut part: [&mut [T]; MAX_STATE] = [(); MAX_STATE].map(|()| &mut [][..]);
+        for (part, rest) in part.iter_mut().zip(&mut rest).take(n) {
+            let (begin, others) = std::mem::take(rest).split_at_mut(chunk.min(len - first));
+            (*part, *rest) = (begin, others);
+        }
+        parts.push(Mutex::new(Some((part, first))));
+    }
+    let block = |i: usize| {
+        let part = parts.get(i).and_then(|part| part.lock().ok()?.take());
+        if let Some((mut part, first)) = part {
+            f(first, &mut part[..n]);
+        }
+    };
+    cx.parallel.parallel_for(parts.len(), &block);
+    // A cancelled loop skips chunks, which are updated here.
+    (0..parts.len()).for_each(block);
 }
 
 /// Sets the state to `f` of itself and `x`, elementwise. All have one shape.
@@ -349,5 +430,72 @@ pub fn accumulate(
         F64 f64: f64::add, f64::sub;
         I32 i32: i32::wrapping_add, i32::wrapping_sub;
         I64 i64: i64::wrapping_add, i64::wrapping_sub;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mem::Malloc;
+    use crate::tf::fast::tests::{Random, tensor, with_threads};
+
+    /// The state after a step of Adam by a gradient, or by rows of it and their indices.
+    fn updated(
+        state: &[HostTensor],
+        grad: &[&HostTensor],
+        cx: &Cx<'_>,
+    ) -> Result<Vec<HostTensor>, TensorError> {
+        let rule = Update::Adam { nesterov: false };
+        let names = rates_of(rule);
+        let plan = UpdatePlan {
+            op: "Adam",
+            rule,
+            rates: names.iter().enumerate().map(|(i, &name)| (name, Some(i))).collect(),
+            grad: names.len(),
+            indices: (grad.len() > 1).then_some(names.len() + 1),
+            n_rest: names.len() + grad.len(),
+        };
+        let rates = [0.9, 0.99, 0.1, 0.9, 0.99, 1e-3].map(|rate| tensor(&[], &[rate as f32]));
+        let rest: Vec<&HostTensor> = rates.iter().chain(grad.iter().copied()).collect();
+        let mut state = state.to_vec();
+        plan.apply(&mut state.iter_mut().collect::<Vec<_>>(), &rest, cx)?;
+        Ok(state)
+    }
+
+    #[test]
+    fn adam_by_rows_is_adam_by_a_gradient_with_zeros() {
+        for (rows, len, at) in
+            [(5, 3, &[4i64, 0, 2][..]), (3000, 20, &[7, 2999, 8, 0]), (40_000, 1, &[39_999]), (4, 2, &[])]
+        {
+            let mut random = Random(3);
+            let mut numbers = |rows: usize| {
+                let numbers: Vec<f32> = (0..rows * len).map(|_| random.f32().abs()).collect();
+                tensor(&[rows, len], &numbers)
+            };
+            let (state, values) = ([numbers(rows), numbers(rows), numbers(rows)], numbers(at.len()));
+            let indices = tensor(&[at.len()], at);
+            let mut all = vec![0.0; rows * len];
+            for (i, &row) in at.iter().enumerate() {
+                let values = values.read::<f32>().unwrap();
+                all[row as usize * len..][..len].copy_from_slice(&values[i * len..][..len]);
+            }
+            let all = tensor(&[rows, len], &all);
+            for which in 0..3 {
+                let one =
+                    |grad: &[&HostTensor], cx: &Cx<'_>| Ok(updated(&state, grad, cx)?.swap_remove(which));
+                let want = with_threads("dense", |cx| one(&[&all], cx)).unwrap();
+                let got = with_threads("rows", |cx| one(&[&values, &indices], cx)).unwrap();
+                assert_eq!(*got.read::<f32>().unwrap(), *want.read::<f32>().unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_of_adam_is_named_once() {
+        let (x, grad) = (tensor(&[3, 1], &[1f32; 3]), tensor(&[2, 1], &[1f32; 2]));
+        let state = [x.clone(), x.clone(), x];
+        let allocator = Malloc::shared() as Arc<dyn Allocator>;
+        let twice = updated(&state, &[&grad, &tensor(&[2], &[1i64, 1])], &Cx::serial(&allocator));
+        assert!(twice.unwrap_err().to_string().contains("the same row, 1"));
     }
 }

@@ -18,7 +18,8 @@ pub(super) fn evaluate(
     attrs: &Attributes<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Option<Vec<TfValue>>, Stop> {
-    let kind = name.strip_prefix("Resource").unwrap_or(name);
+    let kind = name.strip_prefix('_').unwrap_or(name);
+    let kind = kind.strip_prefix("Resource").unwrap_or(kind);
     if !kind.strip_prefix("Sparse").unwrap_or(kind).starts_with("Apply") {
         return Ok(None);
     }

@@ -262,4 +262,10 @@ operators! { 20:
         "var:Ref(T) ms:Ref(T) mom:Ref(T) lr:T rho:T momentum:T epsilon:T grad:T indices:Tindices -> \
          out:Ref(T); T:type Tindices:type use_locking:bool=false"
         => update();
+    /// A step of Adam by the gradient of some rows of a variable. Of the other rows it is 0, and they change
+    /// as well.
+    _ResourceSparseApplyAdam
+        "!var:resource m:resource v:resource beta1_power:T beta2_power:T lr:T beta1:T beta2:T epsilon:T \
+         grad:T indices:Tindices ->; T:type Tindices:type use_locking:bool=false use_nesterov:bool=false"
+        => update();
 }
