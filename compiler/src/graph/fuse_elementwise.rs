@@ -133,7 +133,10 @@ impl FusionGroup {
         if program.results.len() < 2 {
             return true;
         }
-        let place = |value| program.operands.iter().position(|&operand| operand == value);
+        // Results of one op are errors together: the first stands for all.
+        let source = |value| m.defining_op(value).filter(|&op| fails_as_a_whole(m, op));
+        let is_same = |a, b| a == b || source(a).is_some_and(|op| source(b) == Some(op));
+        let place = |value| program.operands.iter().position(|&operand| is_same(operand, value));
         // Operands beyond 64 count as read by nobody.
         let bit = |value| place(value).and_then(|i| 1u64.checked_shl(i as u32)).unwrap_or(0);
         let mut reads: FxHashMap<ValueId, u64> = FxHashMap::default();
@@ -185,6 +188,12 @@ impl FusionGroup {
         }
         Some(())
     }
+}
+
+/// True if an error of an op is one of all of its results: it is a kernel's, not one of functions that it
+/// calls.
+fn fails_as_a_whole(m: &Module, op: OpId) -> bool {
+    tf::row(m, op).is_some() && tf::Control::of(m, op).is_none() && m.regions_of(op).is_empty()
 }
 
 /// True if a value is an argument, or follows from arguments by ops that cannot fail.

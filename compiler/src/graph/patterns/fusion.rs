@@ -9,6 +9,7 @@
 //!
 //! Conv2D(x, w) ─▶ FusedBatchNormV3 of constants        Conv2D(x, w*scale) ─▶ BiasAdd
 //! max(x, 0), min(Relu(x), 6), ClipByValue(x, 0, 6)     Relu(x), Relu6(x)
+//! AddN(x, y, z)                                        (x + y) + z
 //! ```
 //!
 //! Limits become activations here and not among the algebraic simplifications, because their gradients
@@ -42,6 +43,7 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             "tf-fuse-bias" 8 fuse_bias;
             "tf-fuse-residual" 7 fuse_residual;
         },
+        Op::AddN => patterns! { "tf-add-in-pairs" 5 add_in_pairs; },
         Op::Mul => patterns! {
             "tf-gelu" 9 gelu;
             "tf-fuse-silu" 8 fuse_silu;
@@ -172,6 +174,19 @@ fn limits_to_relu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         return None;
     }
     replacement(b, op, kind, &[x])
+}
+
+/// `AddN(x, y, z)` → `(x + y) + z`, the order of its kernel: sums of pairs become part of fused programs.
+fn add_in_pairs(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    const MOST: usize = 8;
+    let m = b.ir();
+    let (result, terms): (ValueId, Vec<ValueId>) = (m.result(op, 0), m.operands(op).collect());
+    let is_known = dtype(m, result) == Some(DType::F32) && dims(m, result).is_some();
+    let (&first, others) = terms.split_first().filter(|(_, others)| (1..MOST).contains(&others.len()))?;
+    if !is_known || terms.iter().any(|&term| !same_type(m, term, result)) {
+        return None;
+    }
+    others.iter().try_fold(first, |sum, &x| b.op(Op::AddV2, &[sum, x]).like(result).one().ok())
 }
 
 /// A product, then a bias.
