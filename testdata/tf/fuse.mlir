@@ -110,3 +110,42 @@ func.func @errors(%x: tensor<64xf32>, %i: tensor<64xi32>) -> (tensor<64xf32>, te
   %3 = "tf.Tanh"(%2) : (tensor<64xf32>) -> tensor<64xf32>
   tfrt.return %0, %3 : tensor<64xf32>, tensor<64xf32>
 }
+
+// The results of one op are errors together, so several results may depend on them; the other operand is an
+// argument.
+// CHECK-LABEL: func.func @cell
+func.func @cell(%x: tensor<4x16xf32>, %c: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %axis = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  // CHECK: %[[S:.*]]:2 = "tf.Split"
+  // CHECK-NEXT: %[[A:.*]]:3 = "tf._FusedElementwise"(%[[S]]#0, %[[S]]#1, %arg1) <{{.*}}ops = ["Sigmoid", "Tanh", "Mul", "AddV2"], results = [0, 1, 3]
+  %0:2 = "tf.Split"(%axis, %x) {num_split = 2 : i64} : (tensor<i32>, tensor<4x16xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>)
+  %1 = "tf.Sigmoid"(%0#0) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = "tf.Tanh"(%0#1) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = "tf.Mul"(%1, %c) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = "tf.AddV2"(%3, %2) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  tfrt.return %1, %2, %4 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// A sum of several tensors is added in pairs.
+// CHECK-LABEL: func.func @sum
+func.func @sum(%x: tensor<64xf32>, %y: tensor<64xf32>, %z: tensor<64xf32>) -> tensor<64xf32> {
+  // CHECK: "tf._FusedElementwise"(%arg0, %arg1, %arg2) <{{.*}}ops = ["AddV2", "AddV2", "Neg"], results = [2], values = [0, 1, 3, 2, 4]
+  %0 = "tf.AddN"(%x, %y, %z) : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %1 = "tf.Neg"(%0) : (tensor<64xf32>) -> tensor<64xf32>
+  tfrt.return %1 : tensor<64xf32>
+}
+
+// A boolean from outside ends the group, and so does one that was made in front of that.
+// CHECK-LABEL: func.func @flags
+func.func @flags(%b: tensor<64xi1>, %x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
+  // CHECK: %[[C:.*]] = "tf.Less"(%arg1, %arg2)
+  // CHECK: %[[S:.*]] = "tf.SelectV2"(%arg0, %arg1, %arg2)
+  // CHECK: %[[T:.*]] = "tf.SelectV2"(%[[C]], %[[S]], %arg2)
+  // CHECK: "tf._FusedElementwise"(%[[T]], %arg1) <{{.*}}ops = ["AddV2", "Neg"]
+  %0 = "tf.Less"(%x, %y) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xi1>
+  %1 = "tf.SelectV2"(%b, %x, %y) : (tensor<64xi1>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %2 = "tf.SelectV2"(%0, %1, %y) : (tensor<64xi1>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %3 = "tf.AddV2"(%2, %x) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>
+  %4 = "tf.Neg"(%3) : (tensor<64xf32>) -> tensor<64xf32>
+  tfrt.return %4 : tensor<64xf32>
+}

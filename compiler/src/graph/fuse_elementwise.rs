@@ -117,13 +117,18 @@ impl FusionGroup {
             extend(m, &mut found, most);
         }
         found.reverse();
-        // Booleans do not come from outside. What remains behind the last op that reads such ones is a group.
-        let members: FxHashSet<OpId> = found.iter().copied().collect();
-        let is_inner = |value| m.defining_op(value).is_some_and(|op| members.contains(&op));
-        let reads_outer =
-            |&op: &OpId| m.operands(op).any(|value| dtype(m, value) == Some(DType::I1) && !is_inner(value));
-        let from = found.iter().rposition(reads_outer).map_or(0, |i| i + 1);
-        FusionGroup { last, members: found.split_off(from) }
+        // Booleans do not come from outside. What remains behind the last op that reads such ones is a group,
+        // unless it reads booleans of what was in front of it.
+        loop {
+            let members: FxHashSet<OpId> = found.iter().copied().collect();
+            let is_inner = |value| m.defining_op(value).is_some_and(|op| members.contains(&op));
+            let is_outer_flag = |value| dtype(m, value) == Some(DType::I1) && !is_inner(value);
+            let reads_outer = |&op: &OpId| m.operands(op).any(is_outer_flag);
+            match found.iter().rposition(reads_outer) {
+                Some(i) => found = found.split_off(i + 1),
+                None => return FusionGroup { last, members: found },
+            }
+        }
     }
 
     /// True if no result becomes an error that would not be one of the separate ops: what it does not depend
