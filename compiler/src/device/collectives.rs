@@ -4,19 +4,26 @@
 //! %r0 = tf.CollectiveReduce(%x0) {group_key = 1, instance_key = 7, group_size = 2, merge_op = "Add"}
 //! %r1 = tf.CollectiveReduce(%x1) {group_key = 1, instance_key = 7, ..}
 //!     ──▶   %r = tf.AddV2(%x0, %x1)      for both, on the device of the first one
+//!
+//! CollectiveGather           tf.ConcatV2 of all members' operands
+//! CollectiveBcastSend, Recv  tf.Identity of the sender's operand
 //! ```
 //!
-//! All members of a group are in one function, so the reduction needs no communication library: its operands
-//! and its result cross devices like any other values. Members are combined in program order. The ops that
+//! All members of a group are in one function, so they need no communication library: operands and results
+//! cross devices like any other values. Reductions combine members in program order; gathers, like TensorFlow,
+//! in the order of their devices, as far as specs give it. The ops of version 2 have their keys as operands,
+//! which must be constants. The ops that
 //! compute operands of later members move in front of the first member; if one of them needs a result of the
 //! group, the group is refused, since it would wait for itself.
 
+use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::errors;
+use super::specs::text_of;
 use super::transfers::sorted_functions;
-use crate::build::Builder;
+use crate::build::{Builder, query};
 use crate::dialects::tf;
 use crate::graph::effects::body;
 use crate::ir::{KnownType, Module, OpId, ValueId, names};
@@ -31,25 +38,75 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
+/// What a group does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Collective {
+    Reduce,
+    Gather,
+    Broadcast,
+}
+
+/// An op of a group.
+struct Member {
+    op: OpId,
+    of: Collective,
+    /// Its operand; none for a receiver.
+    input: Option<ValueId>,
+    size: i64,
+}
+
+/// The group of an op, if it belongs to one, and what it does there.
+fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), Member), String>> {
+    use Collective::{Broadcast, Gather, Reduce};
+    let (of, has_input, has_attrs) = match tf::operator(m, op)? {
+        Op::CollectiveReduce => (Reduce, true, true),
+        Op::CollectiveReduceV2 => (Reduce, true, false),
+        Op::CollectiveGather => (Gather, true, true),
+        Op::CollectiveGatherV2 => (Gather, true, false),
+        Op::CollectiveBcastSend => (Broadcast, true, true),
+        Op::CollectiveBcastSendV2 => (Broadcast, true, false),
+        Op::CollectiveBcastRecv => (Broadcast, false, true),
+        Op::CollectiveBcastRecvV2 => (Broadcast, false, false),
+        _ => return None,
+    };
+    let names = ["group_size", "group_key", "instance_key"];
+    let first = usize::from(has_input);
+    let numbers = names.iter().enumerate().map(|(i, name)| match has_attrs {
+        true => Some(int(m, op, name)),
+        false => query::ints(m, m.operands(op).nth(first + i)?)?.first().copied(),
+    });
+    let numbers: Option<Vec<i64>> = numbers.collect();
+    Some(match numbers.as_deref() {
+        Some(&[size, group, instance]) => {
+            let input = m.operands(op).next().filter(|_| has_input);
+            Ok(((group, instance), Member { op, of, input, size }))
+        }
+        _ => Err("the keys of the group are no constants".to_owned()),
+    })
+}
+
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for function in sorted_functions(r.ir()) {
         let m = r.ir();
-        let mut groups: Vec<((i64, i64), Vec<OpId>)> = Vec::new();
+        let mut groups: Vec<((i64, i64), Vec<Member>)> = Vec::new();
         let mut index: FxHashMap<(i64, i64), usize> = FxHashMap::default();
         for op in body(m, function) {
-            if tf::operator(m, op) == Some(Op::CollectiveReduce) {
-                let key = (int(m, op, "group_key"), int(m, op, "instance_key"));
-                let at = *index.entry(key).or_insert(groups.len());
-                if at == groups.len() {
-                    groups.push((key, Vec::new()));
+            match member(m, op) {
+                Some(Ok((key, member))) => {
+                    let at = *index.entry(key).or_insert(groups.len());
+                    if at == groups.len() {
+                        groups.push((key, Vec::new()));
+                    }
+                    groups[at].1.push(member);
                 }
-                groups[at].1.push(op);
+                Some(Err(why)) => cx.report(errors::collective(m, op, &why)),
+                None => {}
             }
         }
         for (_, members) in groups {
             match expand(r, &members) {
                 Ok(()) => cx.count("num-groups", 1),
-                Err(why) => cx.report(errors::collective(r.ir(), members[0], &why)),
+                Err(why) => cx.report(errors::collective(r.ir(), members[0].op, &why)),
             }
         }
     }
@@ -64,35 +121,67 @@ fn text<'m>(m: &'m Module, op: OpId, name: &str) -> &'m str {
     m.attr_named(op, name).and_then(|attr| m.cx.as_str(attr)).unwrap_or("")
 }
 
-/// Replaces the members of a group.
-fn expand(r: &mut Rewriter<'_>, members: &[OpId]) -> Result<(), String> {
-    let m = r.ir();
-    let first = members[0];
-    let size = int(m, first, "group_size");
-    if i64::try_from(members.len()) != Ok(size) {
-        return Err(format!("the group has {} members in this function, not {size}", members.len()));
-    }
-    let merge = text(m, first, "merge_op").to_owned();
-    let last = text(m, first, "final_op").to_owned();
-    let agrees = |&op: &OpId| text(m, op, "merge_op") == merge && text(m, op, "final_op") == last;
+/// The operator that combines two members of a reduction.
+fn reduction(m: &Module, members: &[Member]) -> Result<Op, String> {
+    let first = members[0].op;
+    let (merge, last) = (text(m, first, "merge_op"), text(m, first, "final_op"));
+    let agrees =
+        |member: &Member| text(m, member.op, "merge_op") == merge && text(m, member.op, "final_op") == last;
     if !members.iter().all(agrees) {
         return Err("its members reduce in different ways".to_owned());
     }
-    let operator = match merge.as_str() {
+    if !matches!(last, "Id" | "Div") {
+        return Err(format!("'{last}' is no final operation: Id, Div"));
+    }
+    Ok(match merge {
         "Add" => Op::AddV2,
         "Mul" => Op::Mul,
         "Max" => Op::Maximum,
         "Min" => Op::Minimum,
         other => return Err(format!("'{other}' is no way to merge: Add, Mul, Max, Min")),
-    };
-    if !matches!(last.as_str(), "Id" | "Div") {
-        return Err(format!("'{last}' is no final operation: Id, Div"));
+    })
+}
+
+/// The operands of a group in the order in which they are combined.
+fn inputs_of(m: &Module, members: &[Member]) -> Result<Vec<ValueId>, String> {
+    let inputs = |members: &[&Member]| members.iter().filter_map(|member| member.input).collect::<Vec<_>>();
+    let mut order: Vec<&Member> = members.iter().collect();
+    match members[0].of {
+        Collective::Reduce => {}
+        Collective::Gather => {
+            let device = |member: &&Member| text_of(m, member.op)?.parse::<DeviceSpec>().ok();
+            if order.iter().all(|member| device(member).is_some()) {
+                order.sort_by_key(device);
+            }
+        }
+        Collective::Broadcast => {
+            let n = inputs(&order).len();
+            if n != 1 {
+                return Err(format!("the group has {n} senders, not 1"));
+            }
+        }
     }
-    hoist(r, members)?;
+    Ok(inputs(&order))
+}
+
+/// Replaces the members of a group.
+fn expand(r: &mut Rewriter<'_>, members: &[Member]) -> Result<(), String> {
+    let m = r.ir();
+    let Member { op: first, of, size, .. } = members[0];
+    if i64::try_from(members.len()) != Ok(size) {
+        return Err(format!("the group has {} members in this function, not {size}", members.len()));
+    }
+    if members.iter().any(|member| member.of != of) {
+        return Err("its members do different things".to_owned());
+    }
+    let operator = if of == Collective::Reduce { reduction(m, members)? } else { Op::Identity };
+    let divides = of == Collective::Reduce && text(m, first, "final_op") == "Div";
+    let inputs = inputs_of(m, members)?;
+    let ops: Vec<OpId> = members.iter().map(|member| member.op).collect();
+    hoist(r, &ops)?;
     let m = r.ir();
     let device = m.attr(first, names::DEVICE);
-    let inputs: Vec<ValueId> = members.iter().map(|&op| m.operand(op, 0)).collect();
-    let mut edges: Vec<ValueId> = members
+    let mut edges: Vec<ValueId> = ops
         .iter()
         .flat_map(|&op| m.operands(op).skip(tf::n_data_operands(m, op)).collect::<Vec<_>>())
         .collect();
@@ -102,6 +191,12 @@ fn expand(r: &mut Rewriter<'_>, members: &[OpId]) -> Result<(), String> {
     let refused = |refusal: crate::build::Refusal| refusal.message;
     let made = (|| {
         let mut sum = inputs[0];
+        if of == Collective::Gather {
+            let scalar = tf::tensor(r.cx(), Some(&[]), KnownType::I32.id());
+            let axis = Builder::before(r, first).splat(0.0, scalar)?;
+            let operands: Vec<ValueId> = inputs.iter().chain([&axis]).chain(&edges).copied().collect();
+            return Builder::before(r, first).one(Op::ConcatV2, &operands);
+        }
         for (i, &input) in inputs.iter().enumerate().skip(1) {
             let mut operands = vec![sum, input];
             if i == 1 {
@@ -113,7 +208,7 @@ fn expand(r: &mut Rewriter<'_>, members: &[OpId]) -> Result<(), String> {
             let operands: Vec<ValueId> = inputs.iter().chain(&edges).copied().collect();
             sum = Builder::before(r, first).one(Op::Identity, &operands)?;
         }
-        if last == "Div" {
+        if divides {
             let ty = r.ir().value_type(sum);
             let element = r.ir().cx.element(ty);
             let scalar = tf::tensor(r.cx(), Some(&[]), element);
@@ -136,7 +231,7 @@ fn expand(r: &mut Rewriter<'_>, members: &[OpId]) -> Result<(), String> {
             op = r.ir().defining_op(r.ir().operand(made, 0));
         }
     }
-    for &op in members {
+    for op in ops {
         let m = r.ir();
         let mut values = vec![sum];
         if m.n_results(op) > 1 {

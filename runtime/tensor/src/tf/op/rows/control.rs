@@ -10,12 +10,49 @@ operators! { 9:
         "!branch_index:int32 input:*Tin -> output:*Tout; Tin:list(type) Tout:list(type) \
          branches:list(func) output_shapes:list(shape)=[]"
         => control(Effect::OfCallees, rules::unknown);
+    /// The value that the sender of a group gives to all its members.
+    CollectiveBcastRecv
+        "! -> data:T; T:type communication_hint:string='auto' group_key:int group_size:int \
+         instance_key:int shape:shape timeout_seconds:float=0"
+        => control(Effect::Pure, rules::unknown).no_gradient();
+    /// The value that the sender of a group gives to all its members, by keys that are operands.
+    CollectiveBcastRecvV2
+        "!group_size:int32 group_key:int32 instance_key:int32 shape:Tshape -> data:T; T:type \
+         Tshape:type=int32 communication_hint:string='auto' timeout_seconds:float=0"
+        => control(Effect::Pure, rules::unknown).no_gradient();
+    /// A value for all members of a group.
+    CollectiveBcastSend
+        "!input:T -> data:T; T:type communication_hint:string='auto' group_key:int group_size:int \
+         instance_key:int shape:shape timeout_seconds:float=0"
+        => control(Effect::Pure, rules::same).no_gradient();
+    /// A value for all members of a group, by keys that are operands.
+    CollectiveBcastSendV2
+        "!input:T group_size:int32 group_key:int32 instance_key:int32 -> data:T; T:type \
+         communication_hint:string='auto' timeout_seconds:float=0"
+        => control(Effect::Pure, rules::unknown).no_gradient();
+    /// All members' operands, one behind the other.
+    CollectiveGather
+        "!input:T -> data:T; T:type communication_hint:string='auto' group_key:int group_size:int \
+         instance_key:int shape:shape timeout_seconds:float=0"
+        => control(Effect::Pure, rules::unknown).no_gradient();
+    /// All members' operands, one behind the other, by keys that are operands.
+    CollectiveGatherV2
+        "!input:T group_size:int32 group_key:int32 instance_key:int32 ordering_token:Nordering_token*resource \
+         -> data:T; Nordering_token:int T:type communication_hint:string='auto' is_stateless:bool=false \
+         timeout_seconds:float=0"
+        => control(Effect::Pure, rules::unknown).no_gradient();
     /// The reduction of all members' operands.
     CollectiveReduce
         "!input:T -> data:T; T:type communication_hint:string='auto' final_op:string group_key:int \
          group_size:int instance_key:int merge_op:string subdiv_offsets:list(int) timeout_seconds:float=0 \
          wait_for:list(int)=[]"
         => control(Effect::Pure, rules::same).no_gradient();
+    /// The reduction of all members' operands, by keys that are operands.
+    CollectiveReduceV2
+        "!input:T group_size:int32 group_key:int32 instance_key:int32 ordering_token:Nordering_token*resource \
+         -> data:T; Nordering_token:int T:type communication_hint:string='auto' final_op:string \
+         is_stateless:bool=false max_subdivs_per_device:int=-1 merge_op:string timeout_seconds:float=0"
+        => control(Effect::Pure, rules::unknown).no_gradient();
     /// The call of a function for each number of a range.
     For "start:int32 limit:int32 delta:int32 input:*T -> output:*T; T:list(type) body:func"
         => unsupported(rules::unknown);
