@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use befrost_tensor::tf::op::{ArgType, AttrKind as Kind, DefaultValue, Op, OpRow, Signature, Type, row};
+use befrost_tensor::tf::op::{
+    ArgType, AttrKind as Kind, DefaultValue, Effect, Op, OpRow, Signature, Type, row,
+};
 
 use super::body::{GraphBody, Needed, Reference, resolved, split_port};
 use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, ends, errors, gradients};
@@ -15,7 +17,7 @@ use crate::dialects::tf_executor::Primitive;
 use crate::grad::CUSTOM_GRADIENT;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
-use crate::import::proto::{AttrValue, NameAttrList, NodeDef};
+use crate::import::proto::{AttrValue, FunctionDef, NameAttrList, NodeDef};
 use crate::import::{Feed, names_attr, narrowed};
 use crate::ir::{
     AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, free_name, names,
@@ -145,8 +147,7 @@ impl<'g> Importer<'g> {
             }
             arg_types.extend(elements);
         }
-        // All nodes: a function's effects do not depend on its results.
-        let needed = body.needed(0..body.nodes.len())?;
+        let needed = body.needed(kept(&body, function).into_iter())?;
         if !self.supports(&body, &needed) {
             return Ok(());
         }
@@ -703,4 +704,17 @@ pub(super) fn canonical(name: &str) -> &str {
         (node, Some("0")) => node,
         _ => name,
     }
+}
+
+/// The nodes for which a function is called, as in TensorFlow: those of its results, those that its control edges
+/// name, and those with effects, which do not depend on results.
+fn kept<'g>(body: &GraphBody<'g>, function: &'g FunctionDef) -> Vec<usize> {
+    let is_pure = |op: &str| row(op).is_some_and(|row| row.effect() == Effect::Pure);
+    let with_effects = (0..body.nodes.len()).filter(|&node| !is_pure(&body.nodes[node].op));
+    let mut all: Vec<usize> = with_effects.collect();
+    for source in function.ret.values().chain(function.control_ret.values()) {
+        // What a result is wrong in is said where it is built.
+        all.extend(body.reference(source).ok().and_then(Reference::node));
+    }
+    all
 }
