@@ -17,16 +17,18 @@
 //! A frame is a path of loops and their iterations, outermost first. Each part computes its frames by itself,
 //! so a frame is identified by a 128-bit hash of its path, not by a number.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::future::Future;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::sync::{Arc, OnceLock, Weak};
+use std::task::{Wake, Waker};
+
+use rustc_hash::FxHashMap;
 
 use crate::activity::Meeting;
-use crate::error::KernelError;
+use crate::cancellation::OnCancel;
+use crate::context::Cancellation;
+use crate::error::{ErrorCode, KernelError};
 use crate::sync::{Mutex, lock};
 use crate::value::Value;
 
@@ -66,25 +68,29 @@ impl FrameId {
 #[derive(Debug)]
 enum AtKey {
     Sent(Value),
-    Awaited(Arc<Mutex<Waiting>>),
+    Awaited(Arc<Waiting>),
 }
 
 /// A waiting receiver.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Waiting {
-    value: Option<Result<Value, NotReceived>>,
-    waker: Option<Waker>,
+    value: Mutex<Option<Result<Value, NotReceived>>>,
+    waker: Waker,
 }
 
 /// The values that were sent and not received in one call of all parts, and the receivers that wait.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct StepTable {
     state: Mutex<StepState>,
+    /// The registration with the cancellation of the execution.
+    on_cancel: OnceLock<OnCancel>,
 }
 
 #[derive(Debug, Default)]
 struct StepState {
-    meetings: HashMap<MeetingKey, AtKey>,
+    /// Not a keyed hash: a program has at most 2^20 channels, which its compiler numbers, and the path of a
+    /// frame is a hash.
+    meetings: FxHashMap<MeetingKey, AtKey>,
     /// The error of a step that was aborted.
     aborted: Option<KernelError>,
 }
@@ -109,7 +115,26 @@ pub enum Sending {
     Aborted,
 }
 
+/// Aborts a step when its execution is cancelled.
+struct AbortStep(Weak<StepTable>);
+
+impl Wake for AbortStep {
+    fn wake(self: Arc<AbortStep>) {
+        if let Some(step) = self.0.upgrade() {
+            step.abort(&KernelError::new(ErrorCode::Cancelled, "the execution was cancelled"));
+        }
+    }
+}
+
 impl StepTable {
+    /// A step that is aborted when its execution is cancelled.
+    pub fn of_execution(cancellation: &Cancellation) -> Arc<StepTable> {
+        let step = Arc::<StepTable>::default();
+        let abort = Arc::new(AbortStep(Arc::downgrade(&step)));
+        _ = step.on_cancel.set(cancellation.on_cancel(abort.into()));
+        step
+    }
+
     /// Hands a value over.
     pub fn send(&self, key: MeetingKey, value: Value) -> Sending {
         let waiting = {
@@ -137,18 +162,23 @@ impl StepTable {
         Sending::Done
     }
 
-    /// Takes a value, or waits for it; `None` if another receiver waits for it.
+    /// Takes a value, or waits for it; `None` if another receiver waits for it. One that waits is woken when
+    /// its arrival has ended.
     ///
     /// # Errors
     /// The error of a step that was aborted.
-    pub fn recv(&self, key: MeetingKey) -> Result<Option<Received>, KernelError> {
+    pub fn recv(
+        &self,
+        key: MeetingKey,
+        waker: impl FnOnce() -> Waker,
+    ) -> Result<Option<Received>, KernelError> {
         let mut state = lock(&self.state);
         if let Some(error) = &state.aborted {
             return Err(copy_of(error));
         }
         Ok(match state.meetings.entry(key) {
             Entry::Vacant(free) => {
-                let waiting = Arc::<Mutex<Waiting>>::default();
+                let waiting = Arc::new(Waiting { value: Mutex::default(), waker: waker() });
                 free.insert(AtKey::Awaited(waiting.clone()));
                 Some(Received::Later(Arrival(waiting)))
             }
@@ -208,14 +238,10 @@ fn end(meetings: impl Iterator<Item = (MeetingKey, AtKey)>) {
 }
 
 /// Ends a wait.
-fn arrive(waiting: &Mutex<Waiting>, value: Result<Value, NotReceived>) {
-    let waker = {
-        let mut waiting = lock(waiting);
-        waiting.value = Some(value);
-        waiting.waker.take()
-    };
+fn arrive(waiting: &Waiting, value: Result<Value, NotReceived>) {
+    *lock(&waiting.value) = Some(value);
     // Outside of all locks: it may run anything.
-    waker.into_iter().for_each(Waker::wake);
+    waiting.waker.wake_by_ref();
 }
 
 impl Drop for StepTable {
@@ -233,23 +259,19 @@ pub enum Received {
     Later(Arrival),
 }
 
-/// The future of a value that has not been sent yet.
-pub struct Arrival(Arc<Mutex<Waiting>>);
+/// A value that has not been sent yet.
+pub struct Arrival(Arc<Waiting>);
 
-impl Future for Arrival {
-    type Output = Result<Vec<Value>, NotReceived>;
+impl Arrival {
+    /// What has become of it; nothing until the receiver is woken.
+    pub fn take(&mut self) -> Option<Result<Value, NotReceived>> {
+        lock(&self.0.value).take()
+    }
+}
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let waker = cx.waker().clone();
-        let mut waiting = lock(&self.0);
-        if let Some(value) = waiting.value.take() {
-            return Poll::Ready(value.map(|value| vec![value]));
-        }
-        let before = waiting.waker.replace(waker);
-        // Outside of the lock: a waker may own anything.
-        drop(waiting);
-        drop(before);
-        Poll::Pending
+impl fmt::Debug for StepTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.state.fmt(f)
     }
 }
 
@@ -271,18 +293,19 @@ mod tests {
         }
     }
 
+    fn recv(step: &StepTable, key: MeetingKey) -> Result<Option<Received>, KernelError> {
+        step.recv(key, || Waker::noop().clone())
+    }
+
     fn waits(step: &StepTable, key: MeetingKey) -> Arrival {
-        match step.recv(key) {
+        match recv(step, key) {
             Ok(Some(Received::Later(arrival))) => arrival,
             _ => panic!("nobody has sent"),
         }
     }
 
-    fn arrived(arrival: &mut Arrival) -> Result<Vec<Value>, NotReceived> {
-        match Pin::new(arrival).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(values) => values,
-            Poll::Pending => panic!("it has not ended"),
-        }
+    fn arrived(arrival: &mut Arrival) -> Result<Value, NotReceived> {
+        arrival.take().expect("it has ended")
     }
 
     #[test]
@@ -291,13 +314,12 @@ mod tests {
         let key = (3, FrameId::default());
         assert_eq!(step.send(key, Value::I32(7)), Sending::Done);
         assert_eq!(step.send(key, Value::I32(8)), Sending::Twice);
-        assert!(matches!(step.recv(key), Ok(Some(Received::Now(Value::I32(7))))));
+        assert!(matches!(recv(&step, key), Ok(Some(Received::Now(Value::I32(7))))));
         let mut arrival = waits(&step, key);
-        assert!(matches!(step.recv(key), Ok(None)), "a second receiver");
-        let mut cx = Context::from_waker(Waker::noop());
-        assert!(Pin::new(&mut arrival).poll(&mut cx).is_pending());
+        assert!(matches!(recv(&step, key), Ok(None)), "a second receiver");
+        assert!(arrival.take().is_none());
         assert_eq!(step.send(key, Value::Dead), Sending::Done);
-        assert!(matches!(arrived(&mut arrival).as_deref(), Ok([Value::Dead])));
+        assert!(matches!(arrived(&mut arrival), Ok(Value::Dead)));
         assert!(step.is_empty());
     }
 
@@ -317,7 +339,7 @@ mod tests {
         assert_eq!(step.send(key(1), Value::I32(1)), Sending::Done);
         step.end_waits();
         assert!(matches!(arrived(&mut arrival), Err(NotReceived::NeverSent)));
-        assert!(matches!(step.recv(key(1)), Ok(Some(Received::Now(Value::I32(1))))));
+        assert!(matches!(recv(&step, key(1)), Ok(Some(Received::Now(Value::I32(1))))));
     }
 
     #[test]
@@ -333,9 +355,21 @@ mod tests {
         assert!(
             matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.message() == "enough")
         );
-        assert_eq!(step.recv(key(1)).err().map(|error| error.code()), Some(ErrorCode::Cancelled));
+        assert_eq!(recv(&step, key(1)).err().map(|error| error.code()), Some(ErrorCode::Cancelled));
         assert_eq!(step.send(key(2), Value::object(Counted(owned.clone()))), Sending::Aborted);
         assert!(step.is_empty() && Arc::strong_count(&owned) == 1);
+    }
+
+    #[test]
+    fn a_cancellation_aborts_the_step() {
+        let cancellation = Cancellation::default();
+        let step = StepTable::of_execution(&cancellation);
+        let mut arrival = waits(&step, (0, FrameId::default()));
+        cancellation.cancel();
+        assert!(
+            matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.code() == ErrorCode::Cancelled)
+        );
+        assert_eq!(Arc::strong_count(&step), 1);
     }
 
     #[test]
@@ -350,8 +384,8 @@ mod tests {
                         let mut arrival = if n % 2 == 0 { Some(waits(&step, key)) } else { None };
                         assert_eq!(theirs.send(key, mine), Sending::Done, "thread {thread}");
                         let got = match &mut arrival {
-                            Some(arrival) => arrived(arrival).unwrap().pop(),
-                            None => match step.recv(key) {
+                            Some(arrival) => Some(arrived(arrival).unwrap()),
+                            None => match recv(&step, key) {
                                 Ok(Some(Received::Now(value))) => Some(value),
                                 _ => None,
                             },
@@ -392,22 +426,19 @@ mod loom_tests {
             let (sender, aborter) = (step.clone(), step.clone());
             let send = loom::thread::spawn(move || sender.send(key, Value::I32(7)));
             let abort = loom::thread::spawn(move || aborter.abort(&KernelError::invalid("enough")));
-            let received = step.recv(key);
+            let received = step.recv(key, || Waker::noop().clone());
             let (sent, _) = (send.join().unwrap(), abort.join().unwrap());
             let ended = match received {
                 Err(error) => Err(NotReceived::Aborted(error)),
-                Ok(Some(Received::Now(value))) => Ok(vec![value]),
+                Ok(Some(Received::Now(value))) => Ok(value),
                 Ok(Some(Received::Later(mut arrival))) => {
-                    match Pin::new(&mut arrival).poll(&mut Context::from_waker(Waker::noop())) {
-                        Poll::Ready(values) => values,
-                        Poll::Pending => panic!("the receiver was forgotten"),
-                    }
+                    arrival.take().expect("the receiver was not forgotten")
                 }
                 Ok(None) => panic!("there is one receiver"),
             };
             match ended {
-                Ok(values) => {
-                    assert!(matches!(*values, [Value::I32(7)]));
+                Ok(value) => {
+                    assert!(matches!(value, Value::I32(7)));
                     assert_eq!(sent, Sending::Done);
                 }
                 Err(NotReceived::Aborted(error)) => assert_eq!(error.message(), "enough"),
@@ -426,7 +457,7 @@ mod loom_tests {
             let (one, two) = (Going::new(activity.clone()), Going::new(activity));
             let receiver = step.clone();
             let waits = loom::thread::spawn(move || {
-                let received = receiver.recv((0, FrameId::default()));
+                let received = receiver.recv((0, FrameId::default()), || Waker::noop().clone());
                 drop(one);
                 received
             });
@@ -435,8 +466,7 @@ mod loom_tests {
             let Ok(Some(Received::Later(mut arrival))) = waits.join().unwrap() else {
                 panic!("nobody has sent")
             };
-            let ended = Pin::new(&mut arrival).poll(&mut Context::from_waker(Waker::noop()));
-            assert!(matches!(ended, Poll::Ready(Err(NotReceived::NeverSent))));
+            assert!(matches!(arrival.take(), Some(Err(NotReceived::NeverSent))));
         });
     }
 }

@@ -26,6 +26,28 @@ use crate::activity::Going;
 use crate::context::{ExecContext, OnCancel};
 use crate::queue::{Parking, WhenFull};
 
+/// A place where results wait for another kernel of the execution, which wakes them. If no kernel can do so any
+/// more, the [`Meeting`](crate::activity::Meeting) in which they wait does. The waiting does not count as
+/// activity. A cancellation does not wake them by itself.
+pub struct MeetingPlace(Arc<Parking>);
+
+impl MeetingPlace {
+    /// A place for results of a kernel with this context.
+    pub fn new(cx: &ExecContext) -> MeetingPlace {
+        MeetingPlace(Parking::new(cx.queue().clone(), cx.activity().cloned()))
+    }
+
+    /// What wakes the results that wait.
+    pub fn waker(&self) -> Waker {
+        Waker::from(self.0.clone())
+    }
+
+    /// The results of `work`, which runs when they are woken.
+    pub fn wait<R: Returns>(self, work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
+        Deferred::at(Place::Parked(self.0), work)
+    }
+}
+
 /// Results that are computed later.
 pub struct Deferred<R> {
     job: Job,
@@ -57,20 +79,9 @@ impl<R: Returns> Deferred<R> {
 
     /// The results of `future`, which is polled on the queue.
     pub fn future(future: impl Future<Output = R> + Send + 'static) -> Deferred<R> {
-        Deferred::polled(future, false)
-    }
-
-    /// As [`Deferred::future`], for a future that another kernel of the execution completes. If no kernel can
-    /// do so any more, the [`Meeting`](crate::activity::Meeting) in which it waits completes it.
-    pub fn meeting(future: impl Future<Output = R> + Send + 'static) -> Deferred<R> {
-        Deferred::polled(future, true)
-    }
-
-    fn polled(future: impl Future<Output = R> + Send + 'static, is_meeting: bool) -> Deferred<R> {
         let future = Box::pin(future);
         let job = Job::new(Place::Queue, move |frame| {
-            let activity = frame.context().activity().filter(|_| !is_meeting);
-            let going = activity.cloned().map(Going::new);
+            let going = frame.context().activity().cloned().map(Going::new);
             poll(Polled { future, waiting: None, going }, frame)
         });
         Deferred { job, _of: PhantomData }
@@ -100,7 +111,7 @@ struct Polled<F> {
     future: Pin<Box<F>>,
     /// Its waker, and the registration of the waker with the cancellation.
     waiting: Option<(Arc<Parking>, OnCancel)>,
-    /// Its count as an awaited value. `None` for a meeting, which another kernel completes.
+    /// Its count as an awaited value.
     going: Option<Going>,
 }
 

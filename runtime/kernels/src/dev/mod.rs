@@ -19,7 +19,7 @@ use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::device::{DeviceBuffer, Space};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
-    AttrSpec, Completion, Deferred, Kernel, KernelFrame, Outcome, Returns, Signature, Site, StrAttr,
+    AttrSpec, Completion, Kernel, KernelFrame, MeetingPlace, Outcome, Returns, Signature, Site, StrAttr,
 };
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::rendezvous::{FrameId, NotReceived, Received, Sending, StepTable};
@@ -103,7 +103,7 @@ pub fn dev(registry: &mut Registry) {
 }
 
 fn step(cx: &ExecContext) -> StepFrame {
-    let step = Arc::<StepTable>::default();
+    let step = StepTable::of_execution(&cx.request.cancellation);
     if let Some(activity) = cx.activity() {
         let table: Weak<StepTable> = Arc::downgrade(&step);
         activity.watch(table);
@@ -217,7 +217,9 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
     let (step, channel, of, name) = (at.step.clone(), channel(frame), at.frame, at.name.clone());
     let cx = frame.context();
     let has_memories = cx.request.devices.as_ref().is_some_and(|devices| devices.has_streams());
-    let received = match step.recv((channel, of)) {
+    let mut place = None;
+    let waker = || place.insert(MeetingPlace::new(cx)).waker();
+    let received = match step.recv((channel, of), waker) {
         Ok(received) => received,
         Err(error) => return Outcome::Error(error),
     };
@@ -235,17 +237,17 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
             frame.set_result(0, value);
             Outcome::Done
         }
-        Some(Received::Later(arrival)) => {
-            let (cx, awaited) = (cx.clone(), Awaited { channel, of, name, site: frame.site() });
-            let values = async move {
-                let values = arrival.await.map_err(|why| awaited.error(why, &cx))?;
-                if !has_memories {
-                    return Ok(values);
-                }
-                let values = values.into_iter().map(|value| arrived(value, &cx, awaited.site.clone()));
-                values.collect::<Result<Vec<_>, KernelError>>()
+        Some(Received::Later(mut arrival)) => {
+            let awaited = Awaited { channel, of, name, site: frame.site() };
+            let received = move |cx: &ExecContext| {
+                let value = arrival.take().unwrap_or(Err(NotReceived::NeverSent));
+                let value = value.map_err(|why| awaited.error(why, cx))?;
+                if has_memories { arrived(value, cx, awaited.site) } else { Ok(value) }
             };
-            Deferred::meeting(values).store(frame)
+            match place {
+                Some(place) => place.wait(received).store(frame),
+                None => Outcome::Operand,
+            }
         }
         None => {
             let message = format!("channel {channel}, iteration {}: received twice", of.iteration());
