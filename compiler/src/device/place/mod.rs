@@ -6,8 +6,8 @@
 //!
 //! The candidates of a group are the devices that match its spec and have kernels for its ops. `first` is
 //! TensorFlow's rule: the first candidate by priority of its kind, then by name. Ops that only read a shape
-//! or forward a value are placed with their operand. Ops without operands, and ops that forward an argument,
-//! are placed with their readers if these agree. `greedy` and `list` place groups with several candidates by
+//! are placed with their operand, and so are ops that forward a value, if less crosses then. Ops without
+//! operands, and ops that forward an argument, are placed with their readers if these agree. `greedy` and `list` place groups with several candidates by
 //! estimated times ([`costs`], [`schedule`]), or by those that were measured ([`measured`]). A program that
 //! does not fit into the memory of its devices is refused.
 
@@ -18,13 +18,15 @@ mod report;
 mod schedule;
 pub(crate) mod simulate;
 
+use std::collections::BTreeSet;
+
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
 
 use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices, has_kernels};
 use super::{errors, resolve};
-use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
+use crate::dialects::{Traits, tf};
 use crate::ir::{Module, OpId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use costs::Estimated;
@@ -246,13 +248,33 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGr
             place(id, operand, &mut choices);
         }
     }
-    // Ops that forward a value: first, in program order, to its producer; then, in reverse, to its readers.
+    // Ops that forward a value: first, in program order, to its producer if less crosses then; then, in reverse,
+    // to its readers.
     let passing: Vec<GroupId> =
         (0..groups.all.len()).filter(|&id| groups.all[id].passes_on(m).is_some()).collect();
     for &id in &passing {
-        let made = groups.all[id].passes_on(m).and_then(|value| m.defining_op(value));
-        let device = made.and_then(|op| groups.of.get(&op)).map(|&group| choices[group].device);
-        place(id, device, &mut choices);
+        let Some(value) = groups.all[id].passes_on(m) else { continue };
+        let made = m.defining_op(value).and_then(|op| groups.of.get(&op));
+        let Some(made) = made.map(|&group| choices[group].device) else { continue };
+        let op = groups.all[id].ops[0];
+        let readers = |value: ValueId| -> BTreeSet<DeviceIndex> {
+            let others = m.users(value).filter(|&(user, _)| user != op);
+            // What the program returns goes to the client; where results of other functions go is not known.
+            let is_program = |op| m.parent_op(op).is_some_and(|function| !m.is_private(function));
+            let device = |(user, _)| match groups.of.get(&user) {
+                Some(&group) => Some(choices[group].device),
+                None => (m.traits(user).has(Traits::RETURN) && is_program(user)).then_some(CLIENT),
+            };
+            others.filter_map(device).collect()
+        };
+        let (of_value, of_result) = (readers(value), readers(m.result(op, 0)));
+        let n_crossings = |at: DeviceIndex| {
+            let to_others = of_value.iter().chain(Some(&at).filter(|at| !of_value.contains(at)));
+            to_others.filter(|&&device| device != made).count()
+                + of_result.iter().filter(|&&device| device != at).count()
+        };
+        let is_less = n_crossings(made) < n_crossings(choices[id].device);
+        place(id, Some(made).filter(|_| is_less), &mut choices);
     }
     for &id in passing.iter().rev() {
         let group = &groups.all[id];
