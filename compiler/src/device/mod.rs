@@ -26,13 +26,16 @@ mod options;
 pub(crate) mod partition;
 pub(crate) mod place;
 pub(crate) mod resolve;
+mod resources;
 mod sets;
 pub(crate) mod specs;
 pub(crate) mod transfers;
+
 pub(crate) mod view;
 
 pub use options::{DeviceOptions, Partition};
 pub use place::CostProfile;
+pub use resources::ResourcePlaces;
 
 use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::{Op, Type};

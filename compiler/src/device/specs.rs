@@ -44,13 +44,17 @@ impl Devices {
             return Some(Devices { names, configs, index });
         }
         match text.parse::<DeviceSet>() {
-            // The first device is the client's: host memory.
-            Ok(set) => Some(Devices::new(&set.with_client(HOST_KIND))),
+            Ok(set) => Some(Devices::of_set(set)),
             Err(error) => {
                 cx.report(errors::bad_set(text, &error));
                 None
             }
         }
+    }
+
+    /// The devices of a set, of which the first is the client's: host memory.
+    pub(super) fn of_set(set: DeviceSet) -> Devices {
+        Devices::new(&set.with_client(HOST_KIND))
     }
 
     pub(super) fn new(set: &DeviceSet) -> Devices {

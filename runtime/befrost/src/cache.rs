@@ -1,7 +1,8 @@
 //! Compiled programs on disk.
 //!
 //! ```text
-//! folder/<hash>.befc    "BEFC", checksum of the rest, length and name of the initializing function, BEF file
+//! folder/<hash>.befc    "BEFP", checksum of the rest, name of the initializing function, number of its named
+//!                       resources, container, name and device of each, BEF file; a text behind its length
 //! ```
 //!
 //! The hash is that of all that a program depends on: the release, the options, the source. Of files beside
@@ -16,13 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+use befrost_compiler::device::ResourcePlaces;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::compile::{CompileError, CompileOptions, Compiled, Source, compiled_now};
 use crate::folder::saved_model;
 
 /// The first bytes of the files.
-const MAGIC: &[u8; 4] = b"BEFC";
+const MAGIC: &[u8; 4] = b"BEFP";
 
 /// The number of files beside a model beyond which it is not looked up.
 const MAX_FILES: usize = 10_000;
@@ -106,23 +108,40 @@ fn beside(file: &Path) -> Option<Vec<(PathBuf, u64, u128)>> {
 }
 
 fn encode(compiled: &Compiled) -> Vec<u8> {
-    let Compiled { bef, init, is_from_cache: _ } = compiled;
-    let init = init.as_deref().unwrap_or_default();
-    let rest = [&(init.len() as u64).to_le_bytes(), init.as_bytes(), bef].concat();
+    let Compiled { bef, init, resources, is_from_cache: _ } = compiled;
+    let mut rest = Vec::new();
+    let mut put = |text: &str| {
+        rest.extend_from_slice(&(text.len() as u64).to_le_bytes());
+        rest.extend_from_slice(text.as_bytes());
+    };
+    put(init.as_deref().unwrap_or_default());
+    put(&resources.iter().count().to_string());
+    for (container, name, device) in resources.iter() {
+        [container, name, &device.to_string()].into_iter().for_each(&mut put);
+    }
+    rest.extend_from_slice(bef);
     [MAGIC.as_slice(), &xxh3_64(&rest).to_le_bytes(), &rest].concat()
 }
 
 fn decode(file: &[u8]) -> Option<Compiled> {
-    let (checksum, rest) = file.strip_prefix(MAGIC)?.split_first_chunk()?;
+    let (checksum, mut rest) = file.strip_prefix(MAGIC)?.split_first_chunk()?;
     if u64::from_le_bytes(*checksum) != xxh3_64(rest) {
         return None;
     }
-    let (n_init, rest) = rest.split_first_chunk()?;
-    let n_init = usize::try_from(u64::from_le_bytes(*n_init)).ok()?;
-    let (init, bef) = rest.split_at_checked(n_init)?;
-    let init = std::str::from_utf8(init).ok()?;
-    let init = (!init.is_empty()).then(|| init.to_owned());
-    Some(Compiled { bef: bef.to_vec(), init, is_from_cache: true })
+    let mut text = || {
+        let (n, behind) = rest.split_first_chunk()?;
+        let (text, behind) = behind.split_at_checked(usize::try_from(u64::from_le_bytes(*n)).ok()?)?;
+        rest = behind;
+        std::str::from_utf8(text).ok()
+    };
+    let init = Some(text()?).filter(|init| !init.is_empty()).map(str::to_owned);
+    let n: usize = text()?.parse().ok()?;
+    let mut resources = ResourcePlaces::default();
+    for _ in 0..n {
+        let (container, name) = (text()?, text()?);
+        resources.insert(container, name, text()?.parse().ok()?);
+    }
+    Some(Compiled { bef: rest.to_vec(), init, resources, is_from_cache: true })
 }
 
 fn write(folder: &Path, path: &Path, file: &[u8]) -> std::io::Result<()> {

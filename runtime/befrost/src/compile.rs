@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use befrost_compiler::device::DeviceOptions;
+use befrost_compiler::device::{DeviceOptions, ResourcePlaces};
 use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph::with_precision;
@@ -91,6 +91,10 @@ pub struct CompileOptions {
     pub gradients: Vec<GradientRequest>,
     /// Makes a training program of a model.
     pub training: Option<Training>,
+    /// The devices that an op graph may use, and how. The runtime that loads the program must have them.
+    pub devices: DeviceOptions,
+    /// Where the resources are that other programs made.
+    pub resources: ResourcePlaces,
     /// A folder of compiled programs, from which those are read that were compiled before.
     pub cache_dir: Option<PathBuf>,
 }
@@ -100,6 +104,8 @@ pub(crate) struct Compiled {
     pub(crate) bef: Vec<u8>,
     /// The function that gives variables and tables their values.
     pub(crate) init: Option<String>,
+    /// Where its resources are.
+    pub(crate) resources: ResourcePlaces,
     pub(crate) is_from_cache: bool,
 }
 
@@ -119,6 +125,8 @@ impl Default for CompileOptions {
             shares_resources: false,
             gradients: Vec::new(),
             training: None,
+            devices: DeviceOptions::default(),
+            resources: ResourcePlaces::default(),
             cache_dir: None,
         }
     }
@@ -188,8 +196,9 @@ pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<C
         return Err(CompileError(format!("no precision of {}: {why}", precision.name())));
     }
     let Imported { module, init, text } = imported(source, &import_options(options))?;
-    let bef = to_bef(module, options).map_err(|found| refused(&found, &text))?;
-    Ok(Compiled { bef, init, is_from_cache: false })
+    let mut resources = ResourcePlaces::default();
+    let bef = placed(module, options, &mut resources).map_err(|found| refused(&found, &text))?;
+    Ok(Compiled { bef, init, resources, is_from_cache: false })
 }
 
 /// The signatures of a MetaGraph or a SavedModel; other models have none.
@@ -406,11 +415,21 @@ fn from_graphdef(
 }
 
 pub(crate) fn to_bef(module: Module, options: &CompileOptions) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    placed(module, options, &mut ResourcePlaces::default())
+}
+
+/// [`to_bef`], which adds the places of the program's resources.
+fn placed(
+    mut module: Module,
+    options: &CompileOptions,
+    resources: &mut ResourcePlaces,
+) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    options.resources.keep(&mut module);
     let mut module = verify(module)?;
     if let Some(training) = &options.training {
         module = train::build(module, &training.options()?)?;
     }
-    if let Some(mut pipeline) = default_pipeline(&module, options.level, &DeviceOptions::default()) {
+    if let Some(mut pipeline) = default_pipeline(&module, options.level, &options.devices) {
         if let Some(precision) = options.precision {
             let options = format!("precision={}", precision.name());
             pipeline = with_precision(&pipeline, &options).map_err(|error| vec![*error])?;
@@ -418,6 +437,7 @@ pub(crate) fn to_bef(module: Module, options: &CompileOptions) -> Result<Vec<u8>
         let mut passes = PassManager::parse(&pipeline).map_err(|error| vec![*error])?;
         module = passes.run(module)?.0;
     }
+    resources.record(&module, &options.devices.devices);
     Ok(emit_parts(&module, &EmitOptions::default())?.to_vec())
 }
 

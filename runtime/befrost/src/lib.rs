@@ -58,6 +58,8 @@ mod training;
 
 pub use bef_format::device::DeviceName;
 #[cfg(feature = "compile")]
+pub use befrost_compiler::device::{DeviceOptions, Partition, ResourcePlaces};
+#[cfg(feature = "compile")]
 pub use befrost_compiler::import::Initialization;
 #[cfg(feature = "compile")]
 pub use befrost_compiler::train::Optimizer;

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use befrost_compiler::device::ResourcePlaces;
 use befrost_compiler::import::Initialization;
 use befrost_compiler::import::recognize::FileKind;
 use befrost_kernel_api::context::{Cancellation, Output, Resources};
@@ -33,7 +34,8 @@ use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 
 use crate::compile::{
-    CompileOptions, KnownFile, Source, canonical, compile_with, compiled, ports, signatures,
+    CompileError, CompileOptions, Compiled, KnownFile, Source, canonical, compile_with, compiled, ports,
+    signatures,
 };
 use crate::datum::Datum;
 use crate::graph::{Asked, Graph, found};
@@ -86,6 +88,9 @@ struct SessionState {
     shapes: Shapes,
     specializations: usize,
     resources: Resources,
+    /// Where the variables and tables are. Locked while a program for several devices is compiled, so that the
+    /// first one places them.
+    places: Mutex<ResourcePlaces>,
     progress: Option<Arc<dyn Progress>>,
     executables: RwLock<HashMap<Names, Arc<Entry>>>,
     clock: Clock,
@@ -232,6 +237,21 @@ impl SessionBuilder {
         SessionBuilder { resources: Some(resources.clone()), ..self }
     }
 
+    /// The devices that the graph may use, in the syntax of the command line: `CPU:2`. Without a runtime the
+    /// session makes one that has them.
+    #[must_use]
+    pub fn devices(mut self, devices: &str) -> SessionBuilder {
+        self.options.devices.devices = devices.to_owned();
+        self
+    }
+
+    /// How devices are chosen: `first`, `greedy` or `list`. A variable stays where it was placed first.
+    #[must_use]
+    pub fn place(mut self, policy: &str) -> SessionBuilder {
+        self.options.devices.policy = policy.to_owned();
+        self
+    }
+
     /// Which sizes of tensors programs are compiled for.
     #[must_use]
     pub fn shapes(self, shapes: Shapes) -> SessionBuilder {
@@ -330,9 +350,11 @@ impl SessionBuilder {
 
     /// The runtime that was given, or a new one.
     fn take_runtime(&mut self) -> Result<Runtime, Error> {
+        let devices = &self.options.devices.devices;
         match self.runtime.take() {
             Some(runtime) => Ok(runtime),
-            None => Ok(Runtime::builder().build()?),
+            None if devices.is_empty() => Ok(Runtime::builder().build()?),
+            None => Ok(Runtime::builder().devices(devices).build()?),
         }
     }
 
@@ -367,6 +389,7 @@ impl SessionBuilder {
             shapes,
             specializations,
             resources: resources.unwrap_or_default(),
+            places: Mutex::default(),
             progress,
             executables: RwLock::default(),
             clock: Clock::default(),
@@ -608,11 +631,23 @@ impl SessionState {
     fn initialize(&self) -> Result<(), Error> {
         let Content::Graph { source, .. } = &self.content else { return Ok(()) };
         let options = CompileOptions { initialization: Initialization::Alone, ..self.options.clone() };
-        let compiled = compiled(source.clone(), &options)?;
+        let compiled = self.compiled(source, options)?;
         let Some(init) = compiled.init else { return Ok(()) };
         let results = self.runtime.load_bytes(&compiled.bef)?.function(&init)?;
         let results = results.call_with([], &self.call_options())?;
         results.iter().try_for_each(|result| result.ok().map(|_| ()))
+    }
+
+    /// Compiles a part of a graph, with the session's variables where it placed them first.
+    fn compiled(&self, source: &Source, mut options: CompileOptions) -> Result<Compiled, CompileError> {
+        if options.devices.devices.is_empty() {
+            return compiled(source.clone(), &options);
+        }
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        options.resources = places.clone();
+        let compiled = compiled(source.clone(), &options)?;
+        places.extend(&compiled.resources);
+        Ok(compiled)
     }
 
     fn call_options(&self) -> CallOptions {
@@ -677,7 +712,7 @@ impl SessionState {
             ..self.options.clone()
         };
         let Asked { options, function } = additions.asked(options)?;
-        let compiled = compiled(source.clone(), &options);
+        let compiled = self.compiled(source, options);
         if let Some(progress) = &self.progress {
             progress.ends(fetches, targets, start.elapsed());
         }

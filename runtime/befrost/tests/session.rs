@@ -9,7 +9,7 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use befrost::{ErrorCode, HostTensor, Progress, RunOptions, Runtime, Session, Shapes, npy};
+use befrost::{ErrorCode, HostTensor, Progress, Resources, RunOptions, Runtime, Session, Shapes, npy};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
@@ -66,6 +66,24 @@ fn variables_live_between_runs() {
     let restored: Vec<f32> = session.variables().get(&names[0]).expect("a value").to_vec().expect("floats");
     assert_eq!(restored, before);
     assert!(session.variables().get("nobody").is_err());
+}
+
+#[test]
+fn a_variable_stays_where_it_was_placed_first() {
+    let path = data("devices/kept-places.pbtxt");
+    let resources = Resources::default();
+    let session = || Session::builder().devices("CPU:3").place("first").variables(&resources);
+    let first = session().open(&path).unwrap();
+    first.run_with::<HostTensor>(&[], &[], &RunOptions::targets(["set"])).unwrap();
+    // The second program names no device: by itself its variable would be on CPU:0.
+    let results = first.run(&[], &["y"]).unwrap();
+    assert_eq!(results["y"].tensor().unwrap().to_vec::<f32>().unwrap(), [3.0]);
+    assert_eq!(first.variables().names().unwrap(), ["v"]);
+    assert!(resources.list()[0].1.device().ends_with("CPU:2"));
+    // A session that knows nothing of it has a variable of its own, on another device.
+    let error = session().open(&path).unwrap().run(&[], &["y"]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::FailedPrecondition, "{error}");
+    assert!(first.variables().remove("v") && resources.list().len() == 1);
 }
 
 #[test]

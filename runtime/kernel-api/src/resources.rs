@@ -1,11 +1,12 @@
 //! Resources: typed, named objects that outlive a request.
 //!
 //! ```text
-//! Resources ──▶ lock ──▶ type ──▶ (container, name) ──▶ Arc<T>
+//! Resources ──▶ lock ──▶ type ──▶ (device, container, name) ──▶ Arc<T>
 //! ```
 //!
-//! Names are unique within a type, as in TensorFlow's resource manager: a variable and a table may have the
-//! same name. Listings are in the order of types, containers and names.
+//! Names are unique within a type and a device, as in TensorFlow's resource manager: a variable and a table
+//! may have the same name, and so may variables of two devices. Listings are in the order of types, containers,
+//! names and devices.
 //!
 //! One lock guards the table of names only. It is held while an entry is looked up, added or removed, never
 //! while a resource is used. It is the innermost lock: a resource may look up another one under a lock of its
@@ -34,12 +35,29 @@ pub struct ResourceName(Arc<NameParts>);
 struct NameParts {
     container: Box<str>,
     name: Box<str>,
+    /// The full name of the device; empty for the client's.
+    device: Box<str>,
 }
 
 impl ResourceName {
-    /// A name in a container, as in TensorFlow, whose default container has the empty name.
+    /// A name in a container, as in TensorFlow, whose default container has the empty name. The resource is on
+    /// the client's device.
     pub fn new(container: &str, name: &str) -> ResourceName {
-        ResourceName(Arc::new(NameParts { container: container.into(), name: name.into() }))
+        let (container, name) = (container.into(), name.into());
+        ResourceName(Arc::new(NameParts { container, name, device: Box::default() }))
+    }
+
+    /// The same name on the device with this full name.
+    #[must_use]
+    pub fn on(&self, device: &str) -> ResourceName {
+        let NameParts { container, name, device: _ } = &*self.0;
+        let (container, name) = (container.clone(), name.clone());
+        ResourceName(Arc::new(NameParts { container, name, device: device.into() }))
+    }
+
+    /// The full name of the resource's device, empty for the client's.
+    pub fn device(&self) -> &str {
+        &self.0.device
     }
 
     /// The container.
@@ -198,6 +216,9 @@ mod tests {
         assert_eq!(*resources.or_insert_with(&named("c", "a"), || Number(4)), Number(4));
         assert_eq!(*resources.clone().find::<Number>(&a).unwrap(), Number(1));
         assert_eq!((a.to_string(), named("c", "a").to_string()), ("a".to_owned(), "c/a".to_owned()));
+        let elsewhere = a.on("/job:localhost/replica:0/task:0/device:CPU:1");
+        assert_eq!(*resources.or_insert_with(&elsewhere, || Number(5)), Number(5));
+        assert_eq!((elsewhere.name(), elsewhere.device().ends_with("CPU:1")), ("a", true));
     }
 
     #[test]

@@ -46,8 +46,27 @@ enum Tied {
     Value(ValueId),
     /// A colocation group of a function.
     Class(OpId, StrId),
-    /// The container and the name of a resource.
-    Named(Option<StrId>, StrId),
+    /// The container and the name of a resource, and a number: resources of one name on different devices are
+    /// different ones.
+    Named(Option<StrId>, StrId, usize),
+}
+
+/// The specs of the resources of each container and name. An op without a spec means the first.
+#[derive(Default)]
+struct NamedSpecs(FxHashMap<(Option<StrId>, StrId), Vec<DeviceSpec>>);
+
+impl NamedSpecs {
+    /// The number of the resource of this name that an op with this spec makes.
+    fn number(&mut self, container: Option<StrId>, name: StrId, spec: &DeviceSpec) -> usize {
+        let known = self.0.entry((container, name)).or_default();
+        let fits = |known: &DeviceSpec| spec.within(known) == known.within(spec);
+        let at = known.iter().position(fits).unwrap_or(known.len());
+        match known.get_mut(at) {
+            Some(known) => *known = spec.within(known),
+            None => known.push(spec.clone()),
+        }
+        at
+    }
 }
 
 impl Groups {
@@ -56,6 +75,7 @@ impl Groups {
         let functions = functions(m);
         let mut order: Vec<OpId> = functions.values().copied().collect();
         order.sort_by_key(|op| op.0);
+        let (mut specs, mut named) = (Specs::default(), NamedSpecs::default());
         let mut sets = Sets::<Tied>::default();
         let mut ops = Vec::new();
         for &function in &order {
@@ -71,7 +91,10 @@ impl Groups {
                 }
                 match Control::of(m, op) {
                     Some(control) => pass_through(m, op, control, &functions, &mut sets),
-                    None => tie(m, op, &mut sets),
+                    None => {
+                        let spec = specs.of(m, op, cx);
+                        tie(m, op, &mut sets, |container, name| named.number(container, name, &spec));
+                    }
                 }
             }
         }
@@ -91,7 +114,6 @@ impl Groups {
             groups.all[id].ops.push(op);
             groups.of.insert(op, id);
         }
-        let mut specs = Specs::default();
         for group in &mut groups.all {
             group.merge(m, &mut specs, cx, soft);
         }
@@ -99,8 +121,9 @@ impl Groups {
     }
 }
 
-/// Ties an op to the resources among its operands and results.
-fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
+/// Ties an op to the resources among its operands and results. `number` is that of a resource that the op
+/// makes.
+fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>, number: impl FnOnce(Option<StrId>, StrId) -> usize) {
     for value in m.operands(op).chain(m.results(op)).filter(|&value| is_handle(m, value)) {
         sets.join(Tied::Op(op), Tied::Value(value));
     }
@@ -111,7 +134,8 @@ fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
     if makes_resource(m, op)
         && let Some(name) = text("shared_name")
     {
-        sets.join(Tied::Op(op), Tied::Named(text("container"), name));
+        let container = text("container");
+        sets.join(Tied::Op(op), Tied::Named(container, name, number(container, name)));
     }
 }
 

@@ -55,7 +55,9 @@ impl Variables {
 
     /// Removes a variable. Returns whether it had a value.
     pub fn remove(&self, name: &str) -> bool {
-        remove_variable(&self.resources, &ResourceName::from(name))
+        let all = variable_values(&self.resources).unwrap_or_default();
+        let known = all.into_iter().map(|(known, _)| known).find(|known| known.name() == name);
+        remove_variable(&self.resources, &known.unwrap_or_else(|| ResourceName::from(name)))
     }
 
     /// The values of all variables at one moment: no update is partially visible.

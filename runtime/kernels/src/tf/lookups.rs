@@ -1,7 +1,7 @@
 //! Lookup tables: resources that map keys to values.
 //!
 //! ```text
-//! HashTableV2 ──▶ handle ──▶ LookupTable in the resources, by container and name
+//! HashTableV2 ──▶ handle ──▶ LookupTable in the resources, by device, container and name
 //!                              bytes of a key ──▶ bytes of its value: number, text, or tensor of numbers
 //! ```
 //!
@@ -25,6 +25,7 @@ use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
 use super::action::{Action, ActionRow, action, scalar, tensor, variadic_action};
 use super::operands::dense;
+use super::placed::PlacedName;
 use super::strings::{strings, strings_in};
 use crate::objects::{Strings, refused};
 
@@ -146,21 +147,25 @@ fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Ac
         let problem = format!("tables from {key} to {value} of shape {element} are not supported");
         return Err(TensorError::Invalid { op: attrs.op(), problem });
     }
-    let name = ResourceName::new(&attrs.string("container")?, &attrs.string("shared_name")?);
+    let name = PlacedName::of(attrs)?;
     let make = move |name: &ResourceName, reserved| {
         let rows = Rows { is_initialized: is_mutable, ..Rows::default() };
         let (name, element, rows) = (name.clone(), element.clone(), RwLock::new(rows));
         LookupTable { name, key, value, element, reserved, is_mutable, rows }
     };
-    let own = name.name().is_empty().then(|| Arc::new(make(&ResourceName::from(attrs.op()), Vec::new())));
+    let own = name.is_empty().then(|| Arc::new(make(&ResourceName::from(attrs.op()), Vec::new())));
     variadic_action(move |reserved: &[&Value], cx: &ExecContext| {
         let reserved = reserved.iter().map(|of| reserved_key(key, of)).collect::<Result<Vec<_>, _>>()?;
         let found = match &own {
             Some(own) => own.clone(),
-            None => cx.request.resources.or_insert_with(&name, || make(&name, reserved)),
+            None => {
+                let name = name.on_device(cx);
+                cx.request.resources.or_insert_with(&name, || make(&name, reserved))
+            }
         };
         if (found.key, found.value) != (key, value) {
             let (k, v) = (found.key, found.value);
+            let name = &found.name;
             let problem = format!("the table '{name}' is from {k} to {v}, not from {key} to {value}");
             return Err(KernelError::invalid(problem));
         }

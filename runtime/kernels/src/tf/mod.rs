@@ -24,6 +24,7 @@ mod memory;
 mod operands;
 mod operator;
 mod optionals;
+mod placed;
 mod scatters;
 mod stacks;
 mod strings;

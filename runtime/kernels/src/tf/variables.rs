@@ -1,7 +1,7 @@
 //! Variables: named tensors that outlive a request, as resources or references.
 //!
 //! ```text
-//! VarHandleOp, VariableV2 ──▶ handle ──▶ Variable { value } in the resources, by container and name
+//! VarHandleOp, VariableV2 ──▶ handle ──▶ Variable { value } in the resources, by device, container and name
 //! ```
 //!
 //! A read returns a counted handle of the value. An update writes to the value under the variable's lock:
@@ -32,6 +32,7 @@ use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
 use super::action::{Action, ActionRow, action, int, scalar, tensor, variadic_action};
 use super::operands::{Results, dense};
+use super::placed::PlacedName;
 use crate::objects::refused;
 
 /// Registers the kernels that are no TensorFlow operators.
@@ -289,17 +290,19 @@ pub(super) fn update_one(
 
 fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let (dtype, shape) = (attrs.dtype("dtype")?, attrs.shape("shape")?);
-    let name = ResourceName::new(&attrs.string("container")?, &attrs.string("shared_name")?);
-    let own = name.name().is_empty().then(|| {
+    let name = PlacedName::of(attrs)?;
+    let own = name.is_empty().then(|| {
         let name = ResourceName::from(attrs.op());
         Arc::new(Variable::new(name, false, dtype, shape.clone()))
     });
     action(attrs, move |[], cx: &ExecContext| {
         let found = own.clone().unwrap_or_else(|| {
+            let name = name.on_device(cx);
             let make = || Variable::new(name.clone(), true, dtype, shape.clone());
             cx.request.resources.or_insert_with(&name, make)
         });
         if found.dtype != dtype {
+            let name = &found.name;
             let problem = format!("the variable '{name}' is of type {}, not {dtype}", found.dtype);
             return Err(KernelError::invalid(problem));
         }
