@@ -1,14 +1,19 @@
 //! Devices and parts after the lowering to kernels: each kernel's device, and the calls of functions of
 //! parts.
 
+use crate::dialects::dev;
 use crate::dialects::tfrt::Call;
 use crate::dialects::tfrt_control::{Case, Cond, While};
 use crate::ir::{AttrId, KnownType, OpId, Traits, names};
 use crate::pass::Rewriter;
 
 /// Gives each kernel the device of its operator, and other kernels in the function of a part the part's
-/// device.
+/// device. The simulated times of recvs are no attributes of kernels.
 pub(crate) fn place_kernels(r: &mut Rewriter<'_>) {
+    let m = r.ir();
+    let recvs: Vec<OpId> = m.walk_functions().filter(|&op| m.op_name_str(op) == dev::RECV).collect();
+    let start = r.cx().str_id("start");
+    recvs.into_iter().for_each(|op| r.remove_attr(op, start));
     let m = r.ir();
     let functions = m.functions();
     let of_parts: Vec<(OpId, AttrId)> = functions

@@ -105,10 +105,11 @@ impl DeviceOptions {
             _ => String::new(),
         };
         let memory = self.recv_memory.map_or(String::new(), |bytes| format!(" recv-memory={bytes}"));
+        let trips = self.trips.map_or(String::new(), |n| format!(" trips={n}"));
         let (only, then) = match &self.only {
             None => (String::new(), "verify-parts"),
             Some(part) => (format!(" only={part}"), "symbol-dce"),
         };
-        format!("tf-partition{{{} by={by}{wire}{memory}{only}}},{then},{transfers}", self.devices())
+        format!("tf-partition{{{} by={by}{wire}{memory}{trips}{only}}},{then},{transfers}", self.devices())
     }
 }

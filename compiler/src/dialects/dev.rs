@@ -7,6 +7,7 @@
 //! %g = dev.next %f                                   the next one
 //! dev.send %0 in %s channel 3 to "DEVICE" : tensor<4xf32>
 //! %0 = dev.recv in %s channel 3 from "DEVICE" : tensor<4xf32>
+//! %0 = dev.recv in %s channel 3 from "DEVICE" {start = 120 : i64} : tensor<4xf32>      when it is read first
 //! %0 = dev.recv in %s after %c channel 3 from "DEVICE" : tensor<4xf32>      not before %c is complete
 //! %c = dev.fence(%a)                                 after all effects before it; later ones wait for it
 //! %r = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}

@@ -15,6 +15,7 @@ use super::reach::{PartIndex, Reach, Role};
 use super::verify::BRANCH;
 use crate::build::query::bytes_of;
 use crate::device::homes::block_of;
+use crate::device::place::simulate::StartTimes;
 use crate::device::specs::CLIENT;
 use crate::device::transfers::sorted_functions;
 use crate::device::{errors, is_everywhere, is_handle};
@@ -65,6 +66,10 @@ pub(super) struct Divide<'a, 'm, 'c> {
     pub(super) r: &'a mut Rewriter<'m>,
     pub(super) cx: &'a PassCx<'c>,
     parts: &'a PartTable,
+    /// When ops begin, if that was simulated.
+    starts: Option<StartTimes>,
+    /// The op that is being divided, and its function.
+    reader: Option<(OpId, StrId)>,
     pub(super) reach: &'a Reach<'a>,
     effects: EffectParts,
     /// The loops of the graph of primitives that is being divided.
@@ -85,7 +90,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     pub(super) fn new(
         r: &'a mut Rewriter<'m>,
         cx: &'a PassCx<'c>,
-        parts: &'a PartTable,
+        (parts, starts): (&'a PartTable, Option<StartTimes>),
         reach: &'a Reach<'a>,
     ) -> Divide<'a, 'm, 'c> {
         let symbols = FxHashMap::default();
@@ -99,6 +104,8 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             r,
             cx,
             parts,
+            starts,
+            reader: None,
             reach,
             effects,
             graph: GraphFrames::default(),
@@ -159,6 +166,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             members.iter().map(|&part| (part, self.open(function, name, block, part))).collect();
         let mut last = LastEffects::default();
         for op in self.m().ops_in(block).collect::<Vec<_>>() {
+            self.reader = Some((op, name));
             let effects = match self.m().last_op(block) == Some(op) {
                 true => self.effects.of_loop(name),
                 false => self.effects.of_op(self.m(), op, self.reach),
@@ -341,7 +349,10 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let (sender, receiver) = (self.r.cx().str_attr(sender), self.r.cx().str_attr(receiver));
         let attrs = [("to", receiver), ("channel", channel)];
         self.append(from, loc, dev::SEND, &[value, from.step_of(frame)], &[], &attrs);
-        let attrs = [("from", sender), ("channel", channel)];
+        let start = self.starts.as_ref().zip(self.reader).map(|(starts, (op, of))| starts.start(op, of));
+        let start = start.map(|start| ("start", self.r.cx().int_attr(KnownType::I64.id(), start)));
+        let attrs: Vec<(&str, AttrId)> =
+            [("from", sender), ("channel", channel)].into_iter().chain(start).collect();
         let operands: Vec<ValueId> = std::iter::once(to.step_of(frame)).chain(after).collect();
         let recv = self.append(to, loc, dev::RECV, &operands, &[ty], &attrs);
         let received = self.m().result(recv, 0);

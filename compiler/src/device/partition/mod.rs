@@ -18,12 +18,14 @@
 //! function, and `dev.next` the frame of the next iteration. Frames have the same names in all parts, hence
 //! the keys agree.
 //!
-//! A recv may have to wait, so that not too much is received [`early`].
+//! A recv has the simulated start of its first reader, in nanoseconds. It may have to wait, so that not too much
+//! is received [`early`].
 //!
 //! A graph of primitives becomes one per part, with control loops ([`graph`], [`primitives`]).
 //!
-//! The ops of a function keep their order in each part. An op only waits for ops that are earlier in that
-//! order, so parts cannot wait for each other in a circle: [`verify`] checks it.
+//! The ops of a function are divided in their order. An op only waits for ops that are earlier in that order, so
+//! parts cannot wait for each other in a circle: [`verify`] checks it. Afterwards the sends of each part move up
+//! ([`urgent`]).
 
 mod divide;
 mod early;
@@ -31,6 +33,7 @@ mod graph;
 mod order;
 pub(super) mod primitives;
 mod reach;
+mod urgent;
 pub(crate) mod verify;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -39,11 +42,12 @@ use bef_format::device::LOCALHOST;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::homes::{Homes, function_attr};
+use super::homes::{self, Homes, function_attr};
+use super::place::simulate::StartTimes;
 use super::specs::{DEVICES, Devices};
 use super::transfers;
 use crate::dialects::tf::{self, Control};
-use crate::graph::effects::functions;
+use crate::graph::effects::{effectful, functions};
 use crate::ir::{Module, OpId, StrId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use divide::Divide;
@@ -69,6 +73,11 @@ pub(crate) const PASS: Pass = Pass {
             name: "recv-memory",
             summary: "how many bytes a part may receive before they are read; 0 is no limit",
             kind: OptionKind::Number(0),
+        },
+        PassOption {
+            name: "trips",
+            summary: "how many iterations a loop is assumed to have",
+            kind: OptionKind::Number(10),
         },
         PassOption {
             name: "only",
@@ -180,9 +189,17 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let parts = PartTable::new(&devices, cx.text("by") == "worker");
     let homes = Homes::of_module(r.ir(), &devices);
     let reach = Reach::of_module(r.ir(), &homes, &parts.of);
-    let mut divide = Divide::new(r, cx, &parts, &reach);
+    let starts = StartTimes::of(r.ir(), cx, &devices);
+    let mut divide = Divide::new(r, cx, (&parts, starts), &reach);
     divide.run(Some(cx.text("only")).filter(|only| !only.is_empty()));
     let (n_sends, n_signals) = divide.crossings();
+    let all = functions(r.ir());
+    let effectful = effectful(r.ir(), &all);
+    for function in transfers::sorted_functions(r.ir()) {
+        if let Some(block) = homes::block_of(r.ir(), function) {
+            urgent::sends_first(r, block, &effectful);
+        }
+    }
     // Else `tf-transfers` follows, which needs the names of ops on the client's device.
     if cx.text("by") == "device" && !devices.have_memories() {
         transfers::drop_client(r, &devices);

@@ -8,17 +8,22 @@
 //! The times are those by which policies place ([`costs`](super::costs), [`schedule`](super::schedule));
 //! ops in functions belong to the op that calls them.
 
+use std::collections::hash_map::Entry;
 use std::fmt::Write;
+
+use rustc_hash::FxHashMap;
 
 use super::costs::Estimated;
 use super::groups::Groups;
 use super::measured::{forget, measured};
 use super::schedule::SimulatedSchedule;
 use super::{Candidates, MAX_SIMULATED};
+use crate::device::body_with_graphs;
 use crate::device::errors::{self, op_text};
 use crate::device::specs::{DEVICES, Devices};
 use crate::device::view::{colour, escaped};
-use crate::ir::Module;
+use crate::graph::effects::{callees, functions};
+use crate::ir::{Module, OpId, StrId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 
 pub(crate) const PASS: Pass = Pass {
@@ -47,15 +52,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         return r.change();
     }
     let m = r.ir();
-    let groups = Groups::of_module(m, cx, false);
-    let candidates: Option<Vec<Candidates>> =
-        groups.all.iter().map(|group| Candidates::of(m, group, &devices, false, cx)).collect();
-    let Some(candidates) = candidates else { return r.change() };
-    let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
-    let measured = measured(m, cx);
-    let estimated = Estimated::of(m, &groups, &candidates, &devices, (trips, &measured));
-    let placed: Vec<usize> = estimated.problem.candidates.iter().map(|candidates| candidates[0]).collect();
-    let schedule = estimated.problem.simulate(&placed);
+    let Some((estimated, placed, schedule)) = simulated(m, cx, &devices) else { return r.change() };
     let text = match cx.flag("svg") {
         true => picture(m, &devices, &estimated, &placed, &schedule),
         false => numbers(&devices, &estimated, &placed, &schedule),
@@ -63,6 +60,66 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     cx.print(&text);
     forget(r);
     r.change()
+}
+
+/// The simulation of a placed program: its tasks, the device of each of their groups, and the times. Nothing
+/// after an error.
+fn simulated(
+    m: &Module,
+    cx: &PassCx<'_>,
+    devices: &Devices,
+) -> Option<(Estimated, Vec<usize>, SimulatedSchedule)> {
+    let groups = Groups::of_module(m, cx, false);
+    let candidates: Option<Vec<Candidates>> =
+        groups.all.iter().map(|group| Candidates::of(m, group, devices, false, cx)).collect();
+    let candidates = candidates?;
+    let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
+    let measured = measured(m, cx);
+    let estimated = Estimated::of(m, &groups, &candidates, devices, (trips, &measured));
+    let placed: Vec<usize> = estimated.problem.candidates.iter().map(|candidates| candidates[0]).collect();
+    let schedule = estimated.problem.simulate(&placed);
+    Some((estimated, placed, schedule))
+}
+
+/// The simulated starts of a placed program's ops, in nanoseconds.
+pub(in crate::device) struct StartTimes {
+    ops: FxHashMap<OpId, i64>,
+    functions: FxHashMap<StrId, i64>,
+    /// The end of the program.
+    end: i64,
+}
+
+impl StartTimes {
+    /// The times for the options of a pass; none if there are too many devices, or after an error.
+    pub(in crate::device) fn of(m: &Module, cx: &PassCx<'_>, devices: &Devices) -> Option<StartTimes> {
+        let (estimated, _, schedule) =
+            (devices.len() <= MAX_SIMULATED).then(|| simulated(m, cx, devices)).flatten()?;
+        // The conversion saturates.
+        let starts = schedule.times.iter().map(|&(start, _)| start as i64);
+        let ops: FxHashMap<OpId, i64> = estimated.ops.iter().copied().zip(starts).collect();
+        let of_name = functions(m);
+        let mut in_order: Vec<(i64, OpId)> = ops.iter().map(|(&op, &start)| (start, op)).collect();
+        in_order.sort_unstable();
+        let mut times = StartTimes { ops, functions: FxHashMap::default(), end: schedule.makespan as i64 };
+        for (start, op) in in_order {
+            let mut todo = callees(m, op);
+            while let Some(name) = todo.pop() {
+                if let (Entry::Vacant(new), Some(&function)) =
+                    (times.functions.entry(name), of_name.get(&name))
+                {
+                    new.insert(start);
+                    todo.extend(body_with_graphs(m, function).into_iter().flat_map(|op| callees(m, op)));
+                }
+            }
+        }
+        Some(times)
+    }
+
+    /// When an op of a function begins: in a function that others call, when the first of these does; what
+    /// the program returns, at its end.
+    pub(in crate::device) fn start(&self, op: OpId, function: StrId) -> i64 {
+        self.ops.get(&op).or_else(|| self.functions.get(&function)).copied().unwrap_or(self.end)
+    }
 }
 
 /// The work of each device, and the whole.
