@@ -10,11 +10,11 @@
 //! ```
 //!
 //! All members of a group are in one function, so they need no communication library: operands and results
-//! cross devices like any other values. Reductions combine members in program order; gathers, like TensorFlow,
-//! in the order of their devices, as far as specs give it. The ops of version 2 have their keys as operands,
-//! which must be constants. The ops that
-//! compute operands of later members move in front of the first member; if one of them needs a result of the
-//! group, the group is refused, since it would wait for itself.
+//! cross devices like any other values. Reductions combine members in program order; gathers, like
+//! TensorFlow, in the order of their devices, as far as specs give it. The ops of version 2 have their keys
+//! as operands, which must be constants. The ops that compute operands of later members move in front of the
+//! first member; if one of them needs a result of the group, the group is refused, since it would wait for
+//! itself.
 
 use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::Op;
@@ -38,7 +38,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// What a group does.
+/// The purpose of a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Collective {
     Reduce,
@@ -47,7 +47,7 @@ enum Collective {
 }
 
 /// An op of a group.
-struct Member {
+struct CollectiveMember {
     op: OpId,
     of: Collective,
     /// Its operand; none for a receiver.
@@ -56,7 +56,7 @@ struct Member {
 }
 
 /// The group of an op, if it belongs to one, and what it does there.
-fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), Member), String>> {
+fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), CollectiveMember), String>> {
     use Collective::{Broadcast, Gather, Reduce};
     let (of, has_input, has_attrs) = match tf::operator(m, op)? {
         Op::CollectiveReduce => (Reduce, true, true),
@@ -79,7 +79,7 @@ fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), Member), String>> 
     Some(match numbers.as_deref() {
         Some(&[size, group, instance]) => {
             let input = m.operands(op).next().filter(|_| has_input);
-            Ok(((group, instance), Member { op, of, input, size }))
+            Ok(((group, instance), CollectiveMember { op, of, input, size }))
         }
         _ => Err("the keys of the group are no constants".to_owned()),
     })
@@ -88,7 +88,7 @@ fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), Member), String>> 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for function in sorted_functions(r.ir()) {
         let m = r.ir();
-        let mut groups: Vec<((i64, i64), Vec<Member>)> = Vec::new();
+        let mut groups: Vec<((i64, i64), Vec<CollectiveMember>)> = Vec::new();
         let mut index: FxHashMap<(i64, i64), usize> = FxHashMap::default();
         for op in body(m, function) {
             match member(m, op) {
@@ -122,11 +122,12 @@ fn text<'m>(m: &'m Module, op: OpId, name: &str) -> &'m str {
 }
 
 /// The operator that combines two members of a reduction.
-fn reduction(m: &Module, members: &[Member]) -> Result<Op, String> {
+fn reduction(m: &Module, members: &[CollectiveMember]) -> Result<Op, String> {
     let first = members[0].op;
     let (merge, last) = (text(m, first, "merge_op"), text(m, first, "final_op"));
-    let agrees =
-        |member: &Member| text(m, member.op, "merge_op") == merge && text(m, member.op, "final_op") == last;
+    let agrees = |member: &CollectiveMember| {
+        text(m, member.op, "merge_op") == merge && text(m, member.op, "final_op") == last
+    };
     if !members.iter().all(agrees) {
         return Err("its members reduce in different ways".to_owned());
     }
@@ -143,13 +144,14 @@ fn reduction(m: &Module, members: &[Member]) -> Result<Op, String> {
 }
 
 /// The operands of a group in the order in which they are combined.
-fn inputs_of(m: &Module, members: &[Member]) -> Result<Vec<ValueId>, String> {
-    let inputs = |members: &[&Member]| members.iter().filter_map(|member| member.input).collect::<Vec<_>>();
-    let mut order: Vec<&Member> = members.iter().collect();
+fn inputs_of(m: &Module, members: &[CollectiveMember]) -> Result<Vec<ValueId>, String> {
+    let inputs =
+        |members: &[&CollectiveMember]| members.iter().filter_map(|member| member.input).collect::<Vec<_>>();
+    let mut order: Vec<&CollectiveMember> = members.iter().collect();
     match members[0].of {
         Collective::Reduce => {}
         Collective::Gather => {
-            let device = |member: &&Member| text_of(m, member.op)?.parse::<DeviceSpec>().ok();
+            let device = |member: &&CollectiveMember| text_of(m, member.op)?.parse::<DeviceSpec>().ok();
             if order.iter().all(|member| device(member).is_some()) {
                 order.sort_by_key(device);
             }
@@ -165,9 +167,9 @@ fn inputs_of(m: &Module, members: &[Member]) -> Result<Vec<ValueId>, String> {
 }
 
 /// Replaces the members of a group.
-fn expand(r: &mut Rewriter<'_>, members: &[Member]) -> Result<(), String> {
+fn expand(r: &mut Rewriter<'_>, members: &[CollectiveMember]) -> Result<(), String> {
     let m = r.ir();
-    let Member { op: first, of, size, .. } = members[0];
+    let CollectiveMember { op: first, of, size, .. } = members[0];
     if i64::try_from(members.len()) != Ok(size) {
         return Err(format!("the group has {} members in this function, not {size}", members.len()));
     }

@@ -1,7 +1,7 @@
 //! Where the variables of a session are.
 //!
-//! A resource belongs to the device on which it was made. A session compiles one program after the other, each
-//! placed by itself, so it tells each the places of the resources that the earlier ones made.
+//! A resource belongs to the device on which it was made. A session compiles one program after the other,
+//! each placed by itself, so it tells each the places of the resources that the earlier ones made.
 
 use std::collections::{BTreeMap, BTreeSet};
 

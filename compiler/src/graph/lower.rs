@@ -11,10 +11,10 @@
 //!
 //! In a block, a read of a resource waits for earlier writes of it, and a write for earlier reads and writes
 //! (`effects`). A function with effects takes a chain as its last argument and returns one, final when its
-//! effects are complete. A control edge from a call, a branch or a loop waits for its effects and its results:
-//! it is an error if one of them is, as the edge from any op that fails. Later effects wait for its effects
-//! only. A public function with effects keeps its signature: all of its results wait for its
-//! effects, so that errors of effects are not lost.
+//! effects are complete. A control edge from a call, a branch or a loop waits for its effects and its
+//! results: it is an error if one of them is, as the edge from any op that fails. Later effects wait for its
+//! effects only. A public function with effects keeps its signature: all of its results wait for its effects,
+//! so that errors of effects are not lost.
 //!
 //! Kernels have no rows from which the typed builder ([`Builder`]) could infer their results, so they are
 //! created by the [`Rewriter`] with the types of what they replace.

@@ -88,8 +88,8 @@ struct SessionState {
     shapes: Shapes,
     specializations: usize,
     resources: Resources,
-    /// Where the variables and tables are. Locked while a program for several devices is compiled, so that the
-    /// first one places them.
+    /// Where the variables and tables are. Locked while a program for several devices is compiled, so that
+    /// the first one places them.
     places: Mutex<ResourcePlaces>,
     progress: Option<Arc<dyn Progress>>,
     executables: RwLock<HashMap<Names, Arc<Entry>>>,

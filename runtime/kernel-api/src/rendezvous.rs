@@ -263,7 +263,7 @@ pub enum Received {
 pub struct Arrival(Arc<Waiting>);
 
 impl Arrival {
-    /// What has become of it; nothing until the receiver is woken.
+    /// The value, or why there is none; nothing until the receiver is woken.
     pub fn take(&mut self) -> Option<Result<Value, NotReceived>> {
         lock(&self.0.value).take()
     }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Names are unique within a type and a device, as in TensorFlow's resource manager: a variable and a table
-//! may have the same name, and so may variables of two devices. Listings are in the order of types, containers,
-//! names and devices.
+//! may have the same name, and so may variables of two devices. Listings are in the order of types,
+//! containers, names and devices.
 //!
 //! One lock guards the table of names only. It is held while an entry is looked up, added or removed, never
 //! while a resource is used. It is the innermost lock: a resource may look up another one under a lock of its
@@ -40,8 +40,8 @@ struct NameParts {
 }
 
 impl ResourceName {
-    /// A name in a container, as in TensorFlow, whose default container has the empty name. The resource is on
-    /// the client's device.
+    /// A name in a container, as in TensorFlow, whose default container has the empty name. The resource is
+    /// on the client's device.
     pub fn new(container: &str, name: &str) -> ResourceName {
         let (container, name) = (container.into(), name.into());
         ResourceName(Arc::new(NameParts { container, name, device: Box::default() }))

@@ -18,14 +18,14 @@
 //! function, and `dev.next` the frame of the next iteration. Frames have the same names in all parts, hence
 //! the keys agree.
 //!
-//! A recv has the simulated start of its first reader, in nanoseconds. It may have to wait, so that not too much
-//! is received [`early`].
+//! A recv has the simulated start of its first reader, in nanoseconds. It may have to wait, so that not too
+//! much is received [`early`].
 //!
 //! A graph of primitives becomes one per part, with control loops ([`graph`], [`primitives`]).
 //!
-//! The ops of a function are divided in their order. An op only waits for ops that are earlier in that order, so
-//! parts cannot wait for each other in a circle: [`verify`] checks it. Afterwards the sends of each part move up
-//! ([`urgent`]).
+//! The ops of a function are divided in their order. An op only waits for ops that are earlier in that order,
+//! so parts cannot wait for each other in a circle: [`verify`] checks it. Afterwards the sends of each part
+//! move up ([`urgent`]).
 
 mod divide;
 mod early;

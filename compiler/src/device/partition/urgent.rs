@@ -5,12 +5,13 @@
 //!     ──▶   %i = recv, tf.AddV2(%i, 1), send, %y = recv, tf.MatMul(%y), ..
 //! ```
 //!
-//! A device with one thread runs ready kernels in the order of their function. A send behind work that does not
-//! concern it holds up the part that waits for it: in a loop, the next iteration. So sends move up with what they
-//! need, those first whose value is there first, by the longest estimated path from the start of the function.
+//! A device with one thread runs ready kernels in the order of their function. A send behind work that does
+//! not concern it holds up the part that waits for it: in a loop, the next iteration. So sends move up with
+//! what they need, those first whose value is there first, by the longest estimated path from the start of
+//! the function.
 //!
-//! No op gets another operand, so no new wait comes about. Ops on state and fences keep their order, since the
-//! lowering derives chains from it.
+//! No op gets another operand, so no new wait comes about. Ops on state and fences keep their order, since
+//! the lowering derives chains from it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -34,22 +35,23 @@ pub(super) fn sends_first(r: &mut Rewriter<'_>, block: BlockId, effectful: &FxHa
     let m = r.ir();
     let mut ops: Vec<OpId> = m.ops_in(block).collect();
     let Some(end) = ops.pop() else { return };
-    let order = Order::of(m, &ops, effectful).sends_first(m, &ops);
+    let order = UrgentOrder::of(m, &ops, effectful).sends_first(m, &ops);
     if order.iter().enumerate().any(|(i, &at)| i != at) {
         order.into_iter().for_each(|at| r.move_before(ops[at], end));
     }
 }
 
-/// What each op of a block waits for, by number, and when it would be complete on a device of its own.
-struct Order {
+/// For each op of a block the numbers of those that it waits for, and when it would be complete on a device
+/// of its own.
+struct UrgentOrder {
     waits: Vec<Vec<usize>>,
     ends: Vec<u64>,
 }
 
-impl Order {
-    fn of(m: &Module, ops: &[OpId], effectful: &FxHashSet<StrId>) -> Order {
+impl UrgentOrder {
+    fn of(m: &Module, ops: &[OpId], effectful: &FxHashSet<StrId>) -> UrgentOrder {
         let number: FxHashMap<OpId, usize> = ops.iter().enumerate().map(|(i, &op)| (op, i)).collect();
-        let (mut order, mut last) = (Order { waits: Vec::new(), ends: Vec::new() }, None);
+        let (mut order, mut last) = (UrgentOrder { waits: Vec::new(), ends: Vec::new() }, None);
         for (i, &op) in ops.iter().enumerate() {
             let is_graph = m.op_name_str(op) == GRAPH;
             let makers = m.walk(op).flat_map(|op| m.operands(op)).filter_map(|value| m.defining_op(value));

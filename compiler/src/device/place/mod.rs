@@ -7,9 +7,9 @@
 //! The candidates of a group are the devices that match its spec and have kernels for its ops. `first` is
 //! TensorFlow's rule: the first candidate by priority of its kind, then by name. Ops that only read a shape
 //! are placed with their operand, and so are ops that forward a value, if less crosses then. Ops without
-//! operands, and ops that forward an argument, are placed with their readers if these agree. `greedy` and `list` place groups with several candidates by
-//! estimated times ([`costs`], [`schedule`]), or by those that were measured ([`measured`]). A program that
-//! does not fit into the memory of its devices is refused.
+//! operands, and ops that forward an argument, are placed with their readers if these agree. `greedy` and
+//! `list` place groups with several candidates by estimated times ([`costs`], [`schedule`]), or by those that
+//! were measured ([`measured`]). A program that does not fit into the memory of its devices is refused.
 
 mod costs;
 mod groups;
@@ -248,8 +248,8 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGr
             place(id, operand, &mut choices);
         }
     }
-    // Ops that forward a value: first, in program order, to its producer if less crosses then; then, in reverse,
-    // to its readers.
+    // Ops that forward a value: first, in program order, to its producer if less crosses then; then, in
+    // reverse, to its readers.
     let passing: Vec<GroupId> =
         (0..groups.all.len()).filter(|&id| groups.all[id].passes_on(m).is_some()).collect();
     for &id in &passing {

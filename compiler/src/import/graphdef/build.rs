@@ -706,8 +706,8 @@ pub(super) fn canonical(name: &str) -> &str {
     }
 }
 
-/// The nodes for which a function is called, as in TensorFlow: those of its results, those that its control edges
-/// name, and those with effects, which do not depend on results.
+/// The nodes for which a function is called, as in TensorFlow: those of its results, those that its control
+/// edges name, and those with effects, which do not depend on results.
 fn kept<'g>(body: &GraphBody<'g>, function: &'g FunctionDef) -> Vec<usize> {
     let is_pure = |op: &str| row(op).is_some_and(|row| row.effect() == Effect::Pure);
     let with_effects = (0..body.nodes.len()).filter(|&node| !is_pure(&body.nodes[node].op));

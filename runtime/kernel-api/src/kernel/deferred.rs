@@ -26,8 +26,8 @@ use crate::activity::Going;
 use crate::context::{ExecContext, OnCancel};
 use crate::queue::{Parking, WhenFull};
 
-/// A place where results wait for another kernel of the execution, which wakes them. If no kernel can do so any
-/// more, the [`Meeting`](crate::activity::Meeting) in which they wait does. The waiting does not count as
+/// A place where results wait for another kernel of the execution, which wakes them. If no kernel can do so
+/// any more, the [`Meeting`](crate::activity::Meeting) in which they wait does. The waiting does not count as
 /// activity. A cancellation does not wake them by itself.
 pub struct MeetingPlace(Arc<Parking>);
 
@@ -37,7 +37,7 @@ impl MeetingPlace {
         MeetingPlace(Parking::new(cx.queue().clone(), cx.activity().cloned()))
     }
 
-    /// What wakes the results that wait.
+    /// The waker of the results that wait.
     pub fn waker(&self) -> Waker {
         Waker::from(self.0.clone())
     }

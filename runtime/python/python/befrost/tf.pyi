@@ -460,10 +460,52 @@ class _OpClipByValue(_t.Protocol):
 ClipByValue: _OpClipByValue
 
 @_t.type_check_only
+class _OpCollectiveBcastRecv(_t.Protocol):
+    """The value that the sender of a group gives to all its members."""
+    def __call__(self, *, T: _t.Any, communication_hint: str = ..., group_key: int, group_size: int, instance_key: int, shape: _Dims, timeout_seconds: float = ...) -> _n.Tensor: ...
+CollectiveBcastRecv: _OpCollectiveBcastRecv
+
+@_t.type_check_only
+class _OpCollectiveBcastRecvV2(_t.Protocol):
+    """The value that the sender of a group gives to all its members, by keys that are operands."""
+    def __call__(self, group_size: _t.Any, group_key: _t.Any, instance_key: _t.Any, shape: _t.Any, /, *, T: _t.Any, communication_hint: str = ..., timeout_seconds: float = ...) -> _n.Tensor: ...
+CollectiveBcastRecvV2: _OpCollectiveBcastRecvV2
+
+@_t.type_check_only
+class _OpCollectiveBcastSend(_t.Protocol):
+    """A value for all members of a group."""
+    def __call__(self, input: _t.Any, /, *, communication_hint: str = ..., group_key: int, group_size: int, instance_key: int, shape: _Dims, timeout_seconds: float = ...) -> _n.Tensor: ...
+CollectiveBcastSend: _OpCollectiveBcastSend
+
+@_t.type_check_only
+class _OpCollectiveBcastSendV2(_t.Protocol):
+    """A value for all members of a group, by keys that are operands."""
+    def __call__(self, input: _t.Any, group_size: _t.Any, group_key: _t.Any, instance_key: _t.Any, /, *, communication_hint: str = ..., timeout_seconds: float = ...) -> _n.Tensor: ...
+CollectiveBcastSendV2: _OpCollectiveBcastSendV2
+
+@_t.type_check_only
+class _OpCollectiveGather(_t.Protocol):
+    """All members' operands, one behind the other."""
+    def __call__(self, input: _t.Any, /, *, communication_hint: str = ..., group_key: int, group_size: int, instance_key: int, shape: _Dims, timeout_seconds: float = ...) -> _n.Tensor: ...
+CollectiveGather: _OpCollectiveGather
+
+@_t.type_check_only
+class _OpCollectiveGatherV2(_t.Protocol):
+    """All members' operands, one behind the other, by keys that are operands."""
+    def __call__(self, *operands: _t.Any, communication_hint: str = ..., is_stateless: bool = ..., timeout_seconds: float = ...) -> _n.Tensor: ...
+CollectiveGatherV2: _OpCollectiveGatherV2
+
+@_t.type_check_only
 class _OpCollectiveReduce(_t.Protocol):
     """The reduction of all members' operands."""
     def __call__(self, input: _t.Any, /, *, communication_hint: str = ..., final_op: str, group_key: int, group_size: int, instance_key: int, merge_op: str, subdiv_offsets: _t.Sequence[int], timeout_seconds: float = ..., wait_for: _t.Sequence[int] = ...) -> _n.Tensor: ...
 CollectiveReduce: _OpCollectiveReduce
+
+@_t.type_check_only
+class _OpCollectiveReduceV2(_t.Protocol):
+    """The reduction of all members' operands, by keys that are operands."""
+    def __call__(self, *operands: _t.Any, communication_hint: str = ..., final_op: str, is_stateless: bool = ..., max_subdivs_per_device: int = ..., merge_op: str, timeout_seconds: float = ...) -> _n.Tensor: ...
+CollectiveReduceV2: _OpCollectiveReduceV2
 
 @_t.type_check_only
 class _OpCombinedNonMaxSuppression(_t.Protocol):
