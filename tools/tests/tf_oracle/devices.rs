@@ -3,6 +3,7 @@
 //!
 //! A program in which a handle would have to cross between devices is refused, and does not count.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use befrost::Runtime;
@@ -100,11 +101,17 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
 }
 
 /// The program with a device, or none, for each op that is written on one line and takes no handle. An op
-/// on a resource is on the device of the op that creates it.
+/// on a resource is on the device of the op that creates it. Ops that create resources of one name are on one
+/// device, since on several they would be several resources.
 fn placed(text: &str, seed: u64) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) | 1);
+    let mut named: HashMap<String, &str> = HashMap::new();
     let mut line = |line: &str| {
-        let name = NAMES[dice.below(NAMES.len())];
+        let mut name = NAMES[dice.below(NAMES.len())];
+        if let Some((_, rest)) = line.split_once("shared_name = \"") {
+            let resource = rest.split('"').next().unwrap_or_default();
+            name = named.entry(resource.to_owned()).or_insert(name);
+        }
         let takes_handle = line.rsplit_once(" -> ").map_or(line, |(operands, _)| operands);
         let takes_handle = takes_handle.contains("!tf_type.resource");
         let line_of = line.find("\"tf.").filter(|_| !line.contains("\"tf.Yield\"") && !takes_handle);
