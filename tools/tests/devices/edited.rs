@@ -14,7 +14,7 @@ use befrost_compiler::verify::{Verified, verify};
 use befrost_testing::dice::Dice;
 
 /// The number of edited programs.
-const EDITS: u64 = 60;
+const EDITS: u64 = 96;
 
 /// A loop with a conditional in it, on two devices.
 const PROGRAM: &str = r#"
@@ -58,11 +58,16 @@ fn passed(text: &str, pipeline: &str) -> Option<Verified> {
     Some(passes.run(verified(text)?).ok()?.0)
 }
 
-/// The result of the program with these parts; `None` if they cannot be compiled, loaded or called.
-fn run(parts: &str, queue: &str) -> Option<Datum> {
+/// The kernels of these parts as text; `None` if they cannot be compiled.
+fn kernels(parts: &str) -> Option<String> {
     let module = verified(parts)?;
-    let pipeline = default_pipeline(&module, 0, &DeviceOptions::default())?;
-    let module = passed(parts, &pipeline)?;
+    let module = passed(parts, &default_pipeline(&module, 0, &DeviceOptions::default())?)?;
+    Some(print(&module, &PrintOptions::default()))
+}
+
+/// The result of the program with these kernels; `None` if they cannot be loaded or called.
+fn run(kernels: &str, queue: &str) -> Option<Datum> {
+    let module = verified(kernels)?;
     let bef = emit_parts(&module, &EmitOptions::default()).ok()?.to_vec();
     let program = Runtime::builder().work_queue(queue).build().expect("a runtime").load_bytes(&bef).ok()?;
     let cancellation = Cancellation::with_deadline(Instant::now() + Duration::from_secs(60));
@@ -75,7 +80,8 @@ fn run(parts: &str, queue: &str) -> Option<Datum> {
 }
 
 /// One edit of the parts: a channel gets another number, a send is removed, a type changes, a send is
-/// moved, or a frame gets another name.
+/// moved, a frame gets another name, a recv waits for a value of its function, or a loop of a part has one
+/// iteration in flight at most.
 fn edited(parts: &str, dice: &mut Dice) -> String {
     let mut lines: Vec<String> = parts.lines().map(str::to_owned).collect();
     let having = |what: &str| -> Vec<usize> {
@@ -83,7 +89,7 @@ fn edited(parts: &str, dice: &mut Dice) -> String {
     };
     let (crossings, sends) = (having(" channel "), having("dev.send "));
     let at = crossings[dice.below(crossings.len())];
-    match dice.below(5) {
+    match dice.below(7) {
         0 => {
             let (start, rest) = lines[at].split_once(" channel ").expect("a channel");
             let end = rest.find(' ').expect("an end");
@@ -99,13 +105,41 @@ fn edited(parts: &str, dice: &mut Dice) -> String {
             let line = lines.remove(send);
             lines.insert(end - 1, line);
         }
-        _ => {
+        4 => {
             let frames = having("bef.frame = \"");
             let at = frames[dice.below(frames.len())];
             lines[at] = lines[at].replace("bef.frame = \"", "bef.frame = \"another ");
         }
+        5 => {
+            // A value that was sent or received earlier in the function: with the waits of the other part, an
+            // order that is a circle, or one that holds.
+            let recvs = having("dev.recv in ");
+            let recv = recvs[dice.below(recvs.len())];
+            let start = (0..recv).rev().find(|&i| lines[i].contains("func.func")).unwrap_or(0);
+            let operators: Vec<usize> = (start..recv).filter(|&i| lines[i].contains(" = \"tf.")).collect();
+            if let Some(&at) = operators.get(dice.below(operators.len().max(1))) {
+                let value = lines[at].trim_start().split([' ', ':']).next().unwrap_or_default().to_owned();
+                let value = if lines[at].contains(":2 = ") { format!("{value}#0") } else { value };
+                let ty = lines[at].rsplit("-> ").next().unwrap_or_default().to_owned();
+                lines[recv] = lines[recv].replacen(" channel ", " after %edit channel ", 1);
+                lines.insert(recv, format!("    %edit = tfrt.merge.chains {value} : {ty}"));
+            }
+        }
+        _ => {
+            let loops = having("\"tf.While\"");
+            let at = loops[dice.below(loops.len())];
+            lines[at] = lines[at].replacen("{", "{parallel_iterations = 1 : i64, ", 1);
+        }
     }
     lines.join("\n")
+}
+
+/// The kernels with one operand of a call that is required instead of lenient.
+fn with_another_mode(kernels: &str, dice: &mut Dice) -> String {
+    const LENIENT: &str = "\"lenient\"";
+    let all: Vec<usize> = kernels.match_indices(LENIENT).map(|(at, _)| at).collect();
+    let at = all[dice.below(all.len())];
+    format!("{}\"required\"{}", &kernels[..at], &kernels[at + LENIENT.len()..])
 }
 
 #[test]
@@ -115,16 +149,24 @@ fn edited_parts_are_refused_or_end() {
         "builtin.module(tf-place{devices=CPU:2 policy=first},tf-partition{devices=CPU:2},verify-parts)",
     );
     let parts = print(&divided.expect("the parts fit together"), &PrintOptions::default());
+    let whole = kernels(&parts).expect("kernels");
     let want =
-        run(&parts, "s").expect("a result").tensor().expect("a number").to_vec::<f32>().expect("floats");
+        run(&whole, "s").expect("a result").tensor().expect("a number").to_vec::<f32>().expect("floats");
     assert_eq!(want, [4.0]);
     let (mut n_refused, mut n_errors, mut n_right) = (0, 0, 0);
     for seed in 1..=EDITS {
-        let parts = edited(&parts, &mut Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let dice = &mut Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (parts, kernels) = match seed % 8 {
+            0 => (parts.clone(), Some(with_another_mode(&whole, dice))),
+            _ => {
+                let parts = edited(&parts, dice);
+                (parts.clone(), kernels(&parts))
+            }
+        };
         let is_refused = passed(&parts, "builtin.module(verify-parts)").is_none();
         n_refused += usize::from(is_refused);
         for queue in ["s", "mstd:2", "seeded:7"] {
-            let Some(result) = run(&parts, queue) else { continue };
+            let Some(result) = kernels.as_ref().and_then(|kernels| run(kernels, queue)) else { continue };
             match result.error() {
                 Some(error) => {
                     assert_ne!(error.code(), ErrorCode::DeadlineExceeded, "it hangs on {queue}:\n{parts}");
