@@ -49,14 +49,16 @@ enum Collective {
 /// An op of a group.
 struct CollectiveMember {
     op: OpId,
+    /// The keys of the group and of the instance.
+    key: (i64, i64),
     of: Collective,
     /// Its operand; none for a receiver.
     input: Option<ValueId>,
     size: i64,
 }
 
-/// The group of an op, if it belongs to one, and what it does there.
-fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), CollectiveMember), String>> {
+/// The op as a member of a group, if it is one.
+fn member(m: &Module, op: OpId) -> Option<Result<CollectiveMember, String>> {
     use Collective::{Broadcast, Gather, Reduce};
     let (of, has_input, has_attrs) = match tf::operator(m, op)? {
         Op::CollectiveReduce => (Reduce, true, true),
@@ -79,7 +81,7 @@ fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), CollectiveMember),
     Some(match numbers.as_deref() {
         Some(&[size, group, instance]) => {
             let input = m.operands(op).next().filter(|_| has_input);
-            Ok(((group, instance), CollectiveMember { op, of, input, size }))
+            Ok(CollectiveMember { op, key: (group, instance), of, input, size })
         }
         _ => Err("the keys of the group are no constants".to_owned()),
     })
@@ -88,22 +90,22 @@ fn member(m: &Module, op: OpId) -> Option<Result<((i64, i64), CollectiveMember),
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for function in sorted_functions(r.ir()) {
         let m = r.ir();
-        let mut groups: Vec<((i64, i64), Vec<CollectiveMember>)> = Vec::new();
+        let mut groups: Vec<Vec<CollectiveMember>> = Vec::new();
         let mut index: FxHashMap<(i64, i64), usize> = FxHashMap::default();
         for op in body(m, function) {
             match member(m, op) {
-                Some(Ok((key, member))) => {
-                    let at = *index.entry(key).or_insert(groups.len());
+                Some(Ok(member)) => {
+                    let at = *index.entry(member.key).or_insert(groups.len());
                     if at == groups.len() {
-                        groups.push((key, Vec::new()));
+                        groups.push(Vec::new());
                     }
-                    groups[at].1.push(member);
+                    groups[at].push(member);
                 }
                 Some(Err(why)) => cx.report(errors::collective(m, op, &why)),
                 None => {}
             }
         }
-        for (_, members) in groups {
+        for members in groups {
             match expand(r, &members) {
                 Ok(()) => cx.count("num-groups", 1),
                 Err(why) => cx.report(errors::collective(r.ir(), members[0].op, &why)),
