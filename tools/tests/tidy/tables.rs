@@ -79,6 +79,7 @@ pub(crate) const UNSAFE: &[Exception] = &[
     ("runtime/tensor/src/simd/matrix_unit.rs", "instructions without intrinsics, and a system call for them"),
     ("runtime/tensor/src/simd/correlate.rs", "loops over registers"),
     ("runtime/tensor/src/simd/planes.rs", "loops over registers"),
+    ("runtime/tensor/src/simd/short.rs", "loops over registers"),
     ("runtime/tensor/src/simd/transpose.rs", "loops over registers"),
     ("runtime/tensor/src/simd/tile.rs", "loads and stores of vector registers take pointers"),
     ("runtime/tensor/src/simd/vector.rs", "a register as a type"),

@@ -16,6 +16,7 @@
 //!   cost of a tile, 200 cycles, is 4 % of 384 steps.
 //! * For many blocks of columns, the packed rows of 64 tiles at a time are kept for all of them, in the L3
 //!   cache.
+//! * A product of few steps is computed by whole rows (`Isa::short`), without these loops.
 //! * If there are few tiles of rows, they read a row-major `b` in place: packing it would cost as much as the
 //!   product. A transposed `b` is packed by transposition in registers.
 //! * A single row is not packed: reading `b` dominates.
@@ -48,7 +49,8 @@ use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, part, pa
 use crate::scratch::grow;
 pub use crate::simd::Epilogue;
 use crate::simd::{
-    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, Segment, TileRows, prefetch,
+    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, ROW, Segment, ShortRows,
+    TileRows, prefetch,
 };
 
 /// Panel steps in a block of `b`: three quarters of the L2 cache.
@@ -69,6 +71,9 @@ const NEAR: usize = CACHE.l2_floats(4);
 pub(crate) const PACKED_SIZE: usize = 8;
 /// The most tiles that read a row-major right matrix in place. With more tiles, packing it pays off.
 const IN_PLACE: usize = 8;
+/// The most steps of all panels of a right matrix whose tiles are dominated by their fixed costs: 64 KB,
+/// which stay in the L2 cache, and mostly in the L1 cache.
+const SHORT: usize = 1 << 9;
 /// The number of tiles, or of panels for a single row, between two checks for interruption: some 100 us.
 const TILES: usize = 4;
 /// Elements of a packed matrix that are read per nanosecond for a single row: the rate of the L3 cache, since
@@ -174,6 +179,9 @@ pub(crate) fn multiply_strided<A: RowSource, B: ColumnSource>(
     let parts = parts_of(tiles, work, (workers, if stays { 4 } else { 2 }));
     in_parts(out, isa.rows() * stride, parts, parallel, &|tiles, out| {
         let rows = tiles.start * isa.rows()..m.min(tiles.end * isa.rows());
+        if job.short_part(&rows, out) {
+            return;
+        }
         job.part(rows, 0..panels, OutRows::Strided(out, stride));
     });
     Ok(())
@@ -237,6 +245,44 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         in_parts(&mut rows, m, parts, parallel, &|which, rows| {
             self.part(0..m, part(panels, parts, which.start), OutRows::Apart(rows, 0));
         });
+        true
+    }
+
+    /// Computes some rows of a product of few steps into `out`. Returns false, and computes nothing, for
+    /// others.
+    fn short_part(&self, rows: &Range<usize>, out: &mut [f32]) -> bool {
+        let (isa, k, n) = (self.isa, self.k, self.n);
+        let panels = n.div_ceil(PANEL);
+        let is_short = (1..=MAX_STEPS).contains(&k) && k.saturating_mul(panels) <= SHORT;
+        let (Some(b), Some(how)) = (self.b.packed(), isa.short_rows()) else { return false };
+        if !is_short || self.a.by_steps() {
+            return false;
+        }
+        let b = b.some_panels(0..panels);
+        let mut space = SCRATCH.take().unwrap_or_default();
+        if space.a.is_empty() {
+            space.a.push(bytemuck::Zeroable::zeroed());
+        }
+        let tiles = rows.len().div_ceil(isa.rows());
+        for tile in 0..tiles {
+            if tile % (16 * TILES) == 16 * TILES - 1 && is_interrupted() {
+                break;
+            }
+            let (from, to) = (tile * rows.len() / tiles, (tile + 1) * rows.len() / tiles);
+            let some = rows.start + from..rows.start + to;
+            let in_place = self.a.rows_from(some.start).filter(|_| how == ShortRows::Anywhere);
+            let a = match in_place {
+                Some(in_place) => in_place,
+                None => {
+                    self.a.copy(isa, some.clone(), 0..k, &mut space.a[0][0]);
+                    (space.a[0][0].0.as_flattened(), ROW)
+                }
+            };
+            let epilogue = self.epilogue.part(0, some.start * self.stride);
+            let out = (&mut out[from * self.stride..], self.stride);
+            isa.short(some.len(), a, (b, k, n), &epilogue, out);
+        }
+        SCRATCH.set(Some(space));
         true
     }
 

@@ -327,6 +327,12 @@ pub(crate) trait RowSource: Sync {
 
     /// A row's elements, if they are contiguous in memory.
     fn contiguous(&self, row: usize) -> Option<&[f32]>;
+
+    /// The elements of the rows from `row` on, and the distance of rows, if these are contiguous.
+    fn rows_from(&self, row: usize) -> Option<(&[f32], usize)> {
+        let _ = row;
+        None
+    }
 }
 
 impl RowSource for Matrix<'_, f32> {
@@ -347,5 +353,10 @@ impl RowSource for Matrix<'_, f32> {
 
     fn contiguous(&self, row: usize) -> Option<&[f32]> {
         self.row(row)
+    }
+
+    fn rows_from(&self, row: usize) -> Option<(&[f32], usize)> {
+        let (numbers, stride) = self.rows_of()?;
+        Some((numbers.get(row.checked_mul(stride)?..)?, stride))
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn limits(function: Function) -> (f32, f32) {
 }
 
 /// True for functions that only clamp.
-fn is_limits(function: Function) -> bool {
+pub(super) fn is_limits(function: Function) -> bool {
     matches!(function, Function::Identity | Function::Relu | Function::Relu6)
 }
 

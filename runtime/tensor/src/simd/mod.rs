@@ -3,6 +3,7 @@
 //! ```text
 //! Isa::detect() ─▶ Isa ─┬─ tile      R rows of a times one panel of b, in registers   (tile.rs)
 //!                       ├─ row       one row of a times some panels: limited by reading b
+//!                       ├─ short     rows of a times all panels of few steps       (short.rs)
 //!                       ├─ times     one row of a times a matrix that is not packed          (single.rs)
 //!                       ├─ transpose transposition, while a matrix is packed             (transpose.rs)
 //!                       ├─ bytes     a tile of a product of bytes                        (bytes.rs)
@@ -57,6 +58,7 @@ mod moments;
 mod planes;
 mod reduce;
 mod rows;
+mod short;
 mod single;
 mod taps;
 #[cfg(test)]
@@ -90,6 +92,7 @@ pub(crate) use moments::NormSlopes;
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Reduction;
 pub(crate) use rows::RowFunction;
+pub(crate) use short::ShortRows;
 pub(crate) use taps::NO_TAP;
 pub use update::Update;
 pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};

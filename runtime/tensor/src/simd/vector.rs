@@ -9,6 +9,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
+use super::finish::within;
 use super::functions::fma;
 use super::layout::FUSED;
 
@@ -28,9 +29,12 @@ pub(super) trait Vector: Copy {
     unsafe fn store_part(self, to: *mut f32, n: usize);
     unsafe fn add(self, y: Self) -> Self;
     unsafe fn subtract(self, y: Self) -> Self;
+    unsafe fn multiply(self, y: Self) -> Self;
     unsafe fn divide(self, y: Self) -> Self;
     /// `self * y + z`.
     unsafe fn times_plus(self, y: Self, z: Self) -> Self;
+    /// `low` where `self` is not larger, `high` where it is larger than that, else `self`; NaN stays.
+    unsafe fn within(self, low: Self, high: Self) -> Self;
     /// `y` where it is larger or NaN, else `self`.
     unsafe fn larger(self, y: Self) -> Self;
     /// A 4x4 transposition within each four lanes: the first lanes of all four vectors, the second ones, and
@@ -85,6 +89,11 @@ impl Vector for [f32; 8] {
     }
 
     #[inline(always)]
+    unsafe fn multiply(self, y: Self) -> Self {
+        std::array::from_fn(|i| self[i] * y[i])
+    }
+
+    #[inline(always)]
     unsafe fn divide(self, y: Self) -> Self {
         std::array::from_fn(|i| self[i] / y[i])
     }
@@ -92,6 +101,11 @@ impl Vector for [f32; 8] {
     #[inline(always)]
     unsafe fn times_plus(self, y: Self, z: Self) -> Self {
         std::array::from_fn(|i| fma::<{ FUSED }>(self[i], y[i], z[i]))
+    }
+
+    #[inline(always)]
+    unsafe fn within(self, low: Self, high: Self) -> Self {
+        std::array::from_fn(|i| within((low[i], high[i]), self[i]))
     }
 
     #[inline(always)]
@@ -160,6 +174,12 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
+    unsafe fn multiply(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm256_mul_ps(self, y) }
+    }
+
+    #[inline(always)]
     unsafe fn divide(self, y: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm256_div_ps(self, y) }
@@ -169,6 +189,15 @@ impl Vector for __m256 {
     unsafe fn times_plus(self, y: Self, z: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm256_fmadd_ps(self, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn within(self, low: Self, high: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let x = _mm256_blendv_ps(self, low, _mm256_cmp_ps::<_CMP_LE_OQ>(self, low));
+            _mm256_blendv_ps(x, high, _mm256_cmp_ps::<_CMP_GT_OQ>(x, high))
+        }
     }
 
     #[inline(always)]
@@ -268,6 +297,12 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
+    unsafe fn multiply(self, y: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe { _mm512_mul_ps(self, y) }
+    }
+
+    #[inline(always)]
     unsafe fn divide(self, y: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm512_div_ps(self, y) }
@@ -277,6 +312,15 @@ impl Vector for __m512 {
     unsafe fn times_plus(self, y: Self, z: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe { _mm512_fmadd_ps(self, y, z) }
+    }
+
+    #[inline(always)]
+    unsafe fn within(self, low: Self, high: Self) -> Self {
+        // SAFETY: the trait's contract.
+        unsafe {
+            let x = _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_LE_OQ>(self, low), self, low);
+            _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(x, high), x, high)
+        }
     }
 
     #[inline(always)]
