@@ -32,7 +32,7 @@ use befrost_tensor::tf::op::{Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::query::{infer, ints, partial_shape, shape};
+use super::query::{infer, int_list, ints, partial_shape, shape};
 use crate::dialects::tf::{self, operator};
 use crate::ir::sizes::KnownSizes;
 pub use crate::ir::sizes::{SymbolicSize, Symbols};
@@ -53,9 +53,9 @@ const LARGE: [[u64; 4]; 2] = [
 const LIMITED: [Op; 5] =
     [Op::StridedSlice, Op::Qr, Op::Svd, Op::MatrixDiagPart, Op::CombinedNonMaxSuppression];
 
-/// The operators whose operands have the same sizes, along all axes but one, in every execution that
-/// succeeds.
-const JOINS: [Op; 3] = [Op::Concat, Op::ConcatV2, Op::Pack];
+/// The operators whose operands have the same sizes, along all axes but one or along those that an attribute
+/// names, in every execution that succeeds.
+const JOINS: [Op; 4] = [Op::Concat, Op::ConcatV2, Op::Pack, Op::_EnsureSameSizes];
 
 fn table(m: &Module) -> MutexGuard<'_, KnownSizes> {
     m.sizes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -195,6 +195,9 @@ fn joined_sizes(m: &Module, op: OpId) -> Result<SizesOf, Vec<ValueId>> {
     let Some(kind) = operator(m, op).filter(|kind| JOINS.contains(kind)) else {
         return Ok(SizesOf::default());
     };
+    if kind == Op::_EnsureSameSizes {
+        return same_sizes(m, op);
+    }
     let n = tf::n_data_operands(m, op);
     let (operands, axis) = match kind {
         Op::Concat => (1..n, Some(0)),
@@ -243,6 +246,35 @@ fn joined_sizes(m: &Module, op: OpId) -> Result<SizesOf, Vec<ValueId>> {
         }
     }
     Ok(all.into_iter().map(|(value, sizes)| (value, sizes.into())).collect())
+}
+
+/// The sizes of the first operand of an `_EnsureSameSizes`, which along some axes are those of the second;
+/// `Err` has values whose sizes must be known first.
+fn same_sizes(m: &Module, op: OpId) -> Result<SizesOf, Vec<ValueId>> {
+    let operands = [m.operand(op, 0), m.operand(op, 1)];
+    let known = table(m);
+    let found = operands.map(|value| match (known.of.get(&value), shape(m, value)) {
+        (Some(sizes), _) => Ok(sizes.to_vec()),
+        (None, Some(dims)) if !dims.contains(&DYNAMIC) => {
+            Ok(dims.iter().map(|&dim| SymbolicSize::known(dim)).collect())
+        }
+        (None, Some(_)) => Err(Some(value)),
+        (None, None) => Err(None),
+    });
+    let (mut sizes, like) = match found {
+        [Ok(sizes), Ok(like)] => (sizes, like),
+        [Err(None), _] | [_, Err(None)] => return Ok(SizesOf::default()),
+        missing => return Err(missing.into_iter().filter_map(Result::err).flatten().collect()),
+    };
+    let axes = |name| int_list(m, op, name).unwrap_or_default();
+    for (axis, like_axis) in axes("axes").into_iter().zip(axes("like_axes")) {
+        let at = |axis: i64| usize::try_from(axis).ok();
+        let other = at(like_axis).and_then(|axis| like.get(axis));
+        if let (Some(size), Some(other)) = (at(axis).and_then(|axis| sizes.get_mut(axis)), other) {
+            size.clone_from(other);
+        }
+    }
+    Ok([(operands[0], sizes.into())].into_iter().collect())
 }
 
 /// Primes in place of symbols.

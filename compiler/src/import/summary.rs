@@ -54,6 +54,8 @@ pub struct TensorSummary {
     pub element: String,
     /// Its sizes, -1 for unknown ones; `None` if the rank is unknown.
     pub shape: Option<Vec<i64>>,
+    /// The names of its sizes, empty for one without a name; no names at all if there are none.
+    pub size_names: Vec<String>,
     /// The name of the tensor in the graph, if that is another one.
     pub tensor: String,
     /// The bytes of its elements, if they are in the model.

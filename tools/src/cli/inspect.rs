@@ -72,13 +72,28 @@ fn ports(out: &mut String, what: &str, ports: &[TensorSummary]) -> std::fmt::Res
     let width = width(ports);
     for port in ports {
         let tensor = if port.tensor.is_empty() { String::new() } else { format!("  = {}", port.tensor) };
-        writeln!(out, "  {what:6}  {:width$}  {}{tensor}", port.name, shape(port))?;
+        let names = size_names(port);
+        writeln!(out, "  {what:6}  {:width$}  {}{names}{tensor}", port.name, shape(port))?;
     }
     Ok(())
 }
 
 fn width(of: &[TensorSummary]) -> usize {
     of.iter().map(|one| one.name.chars().count()).max().unwrap_or(0)
+}
+
+/// The sizes, by their names where they have one.
+fn size_names(tensor: &TensorSummary) -> String {
+    if tensor.size_names.is_empty() {
+        return String::new();
+    }
+    let dims = tensor.shape.as_deref().unwrap_or_default();
+    let names = tensor.size_names.iter().zip(dims).map(|(name, &dim)| match name.as_str() {
+        "" if dim < 0 => "?".to_owned(),
+        "" => dim.to_string(),
+        name => name.to_owned(),
+    });
+    format!("  ({})", names.collect::<Vec<_>>().join(", "))
 }
 
 /// A type in the syntax of the tools' options: `f32[?x64]`.

@@ -11,6 +11,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         | Op::IdentityN
         | Op::Snapshot
         | Op::EnsureShape
+        | Op::_EnsureSameSizes
         | Op::PlaceholderWithDefault
         | Op::Print => Rule(forward),
         Op::Reshape | Op::ExpandDims | Op::Squeeze => Rule(|g| g.dx(0, g.d().reshape_like(g.x(0)))),

@@ -243,7 +243,13 @@ impl<'g> OnnxImporter<'g> {
         let block = self.m.add_block(region);
         let values: Vec<ValueId> = arg_types.iter().map(|&ty| self.m.add_arg(block, ty)).collect();
         self.block = block;
-        self.scopes.push(args.iter().map(|(&name, &i)| (name, Some(values[i]))).collect());
+        let fed: Vec<(&'g str, ValueId)> = feeds
+            .iter()
+            .zip(&values)
+            .map(|(feed, &value)| Ok((known.name("feed", &feed.name)?, value)))
+            .collect::<Result<_, Refusal>>()?;
+        let checked = self.same_sizes(known, &fed)?;
+        self.scopes.push(fed.iter().zip(checked).map(|(&(name, _), value)| (name, Some(value))).collect());
         self.initializers(graph, Some(&needed.names))?;
         for &node in &needed.nodes {
             self.node(&graph.node[node])?;
@@ -276,6 +282,52 @@ impl<'g> OnnxImporter<'g> {
     /// The type of a fed tensor.
     fn fed_type(&mut self, known: &Known<'g>, name: &str, feed: &Feed) -> Result<TypeId, Refusal> {
         let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
+    /// The fed tensors, with checks that sizes of the same name are equal. What a check returns has the
+    /// sizes of the first tensor with this name, so that later passes know that they are equal.
+    fn same_sizes(&mut self, known: &Known<'g>, fed: &[(&'g str, ValueId)]) -> Result<Vec<ValueId>, Refusal> {
+        let mut first: HashMap<&'g str, (&'g str, ValueId, usize)> = HashMap::new();
+        let mut checked = Vec::with_capacity(fed.len());
+        for &(feed, value) in fed {
+            // Of numbers: strings are no operands of the check.
+            let declared = known.types.get(feed).filter(|_| self.dtype(value).is_ok());
+            let names = declared.map(|&ty| size_names(ty)).unwrap_or_default();
+            // By the tensor that has the name already: the axes of both, and what an error says.
+            let mut pairs: Vec<(ValueId, Vec<(i64, i64, String)>)> = Vec::new();
+            for (axis, name) in names.into_iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+                let &mut (other, like, like_axis) = first.entry(name).or_insert((feed, value, axis));
+                if (like, like_axis) == (value, axis) {
+                    continue;
+                }
+                let (name, other) = (errors::shown(name), errors::shown(other));
+                let says = format!("'{name}' is the size along axis {like_axis} of '{other}' too");
+                let pair = (axis as i64, like_axis as i64, says);
+                match pairs.iter_mut().find(|(of, _)| *of == like) {
+                    Some((_, found)) => found.push(pair),
+                    None => pairs.push((like, vec![pair])),
+                }
+            }
+            let outer = self.loc;
+            let mut result = value;
+            for (like, found) in pairs {
+                let child = self.m.cx.str_id(feed);
+                self.loc = self.m.cx.loc_id(LocKind::Name { name: child, child: LocId::UNKNOWN });
+                let axes: Vec<i64> = found.iter().map(|pair| pair.0).collect();
+                let like_axes: Vec<i64> = found.iter().map(|pair| pair.1).collect();
+                let says: Vec<&str> = found.iter().map(|pair| pair.2.as_str()).collect();
+                let attrs = [
+                    ("axes", AttrArg::Ints(&axes)),
+                    ("like_axes", AttrArg::Ints(&like_axes)),
+                    ("names", AttrArg::Strs(&says)),
+                ];
+                let made = self.op(Op::_EnsureSameSizes, &[result, like], &attrs);
+                result = made.map_err(|why| errors::no_such_tensor("feed", feed, &why))?;
+            }
+            self.loc = outer;
+            checked.push(result);
+        }
+        Ok(checked)
+    }
+
         let declared = known.types.get(name).copied();
         let (element, dims) = match declared.map(|ty| self.tensor_of(ty)) {
             Some(ty) => ty.map_err(refuse)?,
@@ -578,6 +630,23 @@ fn name_of(node: &NodeProto) -> &str {
 
 fn sparse_names(graph: &GraphProto) -> impl Iterator<Item = &str> {
     graph.sparse_initializer.iter().filter_map(|sparse| Some(sparse.values.as_ref()?.name.as_str()))
+}
+
+/// The names of the sizes of a tensor, empty where a size is known or has no name. What exporters write for
+/// any size is no name.
+pub(super) fn size_names(ty: &TypeProto) -> Vec<&str> {
+    const NO_NAMES: [&str; 6] = ["none", "unk", "unknown", "dynamic", "any", "nan"];
+    let Some(TypeValue::TensorType(type_proto::Tensor { shape: Some(shape), .. })) = &ty.value else {
+        return Vec::new();
+    };
+    let names = shape.dim.iter().map(|dim| match &dim.value {
+        Some(Dim::DimParam(name)) => name.as_str(),
+        _ => "",
+    });
+    let is_name = |name: &str| {
+        name.contains(|c: char| c.is_alphabetic()) && !NO_NAMES.iter().any(|no| name.eq_ignore_ascii_case(no))
+    };
+    names.map(|name| if is_name(name) { name } else { "" }).collect()
 }
 
 /// The names of a graph.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use prost::Message;
 use prost::bytes::Bytes;
 
+use super::graph::size_names;
 use super::node::domain;
 use super::ops;
 use super::tensor::element_type;
@@ -79,7 +80,13 @@ fn count<'n>(nodes: impl Iterator<Item = &'n NodeProto>, found: &mut BTreeMap<(&
 
 fn port(info: &ValueInfoProto) -> TensorSummary {
     let (element, shape) = info.r#type.as_ref().map_or((String::new(), None), described);
-    TensorSummary { name: info.name.clone(), element, shape, ..TensorSummary::default() }
+    let names = info.r#type.as_ref().map(size_names).unwrap_or_default();
+    let size_names = if names.iter().all(|name| name.is_empty()) {
+        Vec::new()
+    } else {
+        names.into_iter().map(str::to_owned).collect()
+    };
+    TensorSummary { name: info.name.clone(), element, shape, size_names, ..TensorSummary::default() }
 }
 
 fn described(ty: &TypeProto) -> (String, Option<Vec<i64>>) {

@@ -130,7 +130,13 @@ fn of_signature(name: &str, signature: &SignatureDef) -> SignatureSummary {
 fn of_info(key: &str, info: &TensorInfo) -> TensorSummary {
     let element = Type::from_code(info.dtype).map_or_else(|_| String::new(), |(ty, _)| ty.to_string());
     let shape = info.tensor_shape.as_ref().and_then(dims);
-    TensorSummary { name: key.to_owned(), element, shape, tensor: info.name.clone(), n_bytes: 0 }
+    TensorSummary {
+        name: key.to_owned(),
+        element,
+        shape,
+        tensor: info.name.clone(),
+        ..TensorSummary::default()
+    }
 }
 
 fn dims(shape: &TensorShapeProto) -> Option<Vec<i64>> {
@@ -142,8 +148,8 @@ fn of_variable(name: &str, entry: &befrost_tensor::bundle::Entry) -> TensorSumma
         name: name.strip_suffix("/.ATTRIBUTES/VARIABLE_VALUE").unwrap_or(name).to_owned(),
         element: entry.ty.to_string(),
         shape: Some(entry.dims.iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect()),
-        tensor: String::new(),
         n_bytes: entry.n_bytes(),
+        ..TensorSummary::default()
     }
 }
 

@@ -3256,6 +3256,12 @@ class _Op_DequantizeLinear(_t.Protocol):
 _DequantizeLinear: _Op_DequantizeLinear
 
 @_t.type_check_only
+class _Op_EnsureSameSizes(_t.Protocol):
+    """The operand, or an error if sizes of the same name differ: those along `axes`, and those of the other operand along `like_axes`."""
+    def __call__(self, x: _t.Any, like: _t.Any, /, *, axes: _t.Sequence[int], like_axes: _t.Sequence[int], names: _t.Sequence[str]) -> _n.Tensor: ...
+_EnsureSameSizes: _Op_EnsureSameSizes
+
+@_t.type_check_only
 class _Op_FusedAttention(_t.Protocol):
     """The attention of queries to keys and values, head by head."""
     def __call__(self, *operands: _t.Any, heads_inside: bool = ..., scale: float = ...) -> _n.Tensor: ...

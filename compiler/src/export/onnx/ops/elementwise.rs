@@ -11,6 +11,11 @@ pub(super) fn same(_: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
     Ok(n.inputs.clone())
 }
 
+/// The first operand.
+pub(super) fn first(_: &mut NodeWriter<'_>, n: &TfNode<'_>) -> Written {
+    Ok(n.inputs.iter().take(1).cloned().collect())
+}
+
 pub(super) fn nothing(_: &mut NodeWriter<'_>, _: &TfNode<'_>) -> Written {
     Ok(Vec::new())
 }

@@ -101,13 +101,14 @@ fn direct(op: Op) -> Option<&'static str> {
 
 fn writer(op: Op) -> Option<WriteOp> {
     Some(match op {
-        // The check of a shape is not exported.
+        // Checks of shapes are not exported.
         Op::EnsureShape
         | Op::Identity
         | Op::IdentityN
         | Op::StopGradient
         | Op::PreventGradient
         | Op::Snapshot => elementwise::same,
+        Op::_EnsureSameSizes => elementwise::first,
         Op::NoOp => elementwise::nothing,
         Op::Cast => elementwise::cast,
         Op::AccumulateNV2 | Op::AddN => elementwise::add_n,

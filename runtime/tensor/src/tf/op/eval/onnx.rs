@@ -1,6 +1,6 @@
 //! Operators of ONNX.
 
-use super::{int_in, ints_in, owning, owning_many};
+use super::{int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
 use crate::scratch::try_collected;
 use crate::tf::op::attrs::Attributes;
@@ -11,6 +11,64 @@ use crate::tf::{
     RecurrentOperands, ResizeAxesAttrs, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
 };
 use crate::{HostTensor, TensorError};
+
+/// The axes of two tensors whose sizes have the same names.
+pub(in crate::tf::op) struct NamedSizes {
+    axes: Vec<i64>,
+    like_axes: Vec<i64>,
+    names: Vec<String>,
+    op: &'static str,
+}
+
+impl NamedSizes {
+    pub(in crate::tf::op) fn of(attrs: &Attributes<'_>) -> Result<NamedSizes, TensorError> {
+        let (axes, like_axes, names) =
+            (attrs.ints("axes")?, attrs.ints("like_axes")?, attrs.strings("names")?);
+        if axes.len() != like_axes.len() || axes.len() != names.len() {
+            return invalid(
+                attrs.op(),
+                format!("{} axes, {} and {} names", axes.len(), like_axes.len(), names.len()),
+            );
+        }
+        Ok(NamedSizes { axes, like_axes, names, op: attrs.op() })
+    }
+
+    /// Each pair of axes of tensors of these ranks, with the name of their size.
+    pub(in crate::tf::op) fn each(
+        &self,
+        (rank, like_rank): (usize, usize),
+    ) -> Result<Vec<(usize, usize, &str)>, TensorError> {
+        let within = |axis: i64, rank: usize| usize::try_from(axis).ok().filter(|&axis| axis < rank);
+        let pairs = self.axes.iter().zip(&self.like_axes).zip(&self.names);
+        let pairs = pairs.map(|((&axis, &like), name)| {
+            let pair = within(axis, rank).zip(within(like, like_rank));
+            pair.map(|(axis, like)| (axis, like, name.as_str()))
+        });
+        match pairs.collect() {
+            Some(pairs) => Ok(pairs),
+            None => invalid(self.op, format!("an axis that tensors of ranks {rank} and {like_rank} lack")),
+        }
+    }
+}
+
+/// The message for two sizes of one name.
+pub(in crate::tf::op) fn differs(axis: usize, name: &str, n: usize, other: usize) -> String {
+    format!("size {n} along axis {axis}, expected {other}: {name}")
+}
+
+pub(in crate::tf::op) fn ensure_same_sizes(attrs: &Attributes<'_>) -> Made {
+    let pairs = NamedSizes::of(attrs)?;
+    let op = attrs.op();
+    of(attrs, move |[x, like], _| {
+        let (dims, others) = (x.shape().dims(), like.shape().dims());
+        for (axis, like_axis, name) in pairs.each((dims.len(), others.len()))? {
+            if dims[axis] != others[like_axis] {
+                return invalid(op, differs(axis, name, dims[axis], others[like_axis]));
+            }
+        }
+        Ok(x.clone())
+    })
+}
 
 pub(in crate::tf::op) fn gather_elements(attrs: &Attributes<'_>) -> Made {
     let axis = attrs.int("axis")?;

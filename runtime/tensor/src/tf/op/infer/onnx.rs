@@ -1,7 +1,9 @@
 //! Operators of ONNX.
 
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
-use crate::tf::op::eval::onnx::{axis, floats_in, pool_windows, pooled_shape, resize_attrs, steps};
+use crate::tf::op::eval::onnx::{
+    NamedSizes, axis, differs, floats_in, pool_windows, pooled_shape, resize_attrs, steps,
+};
 use crate::tf::{DIRECTIONS, n_pairs};
 use crate::{Shape, TensorError};
 
@@ -256,4 +258,20 @@ pub(in crate::tf::op) fn resize(cx: &Node<'_>) -> Shapes {
         }
     }
     Ok(vec![PartialShape::new(new)])
+}
+
+pub(in crate::tf::op) fn ensure_same_sizes(cx: &Node<'_>) -> Shapes {
+    let pairs = NamedSizes::of(&cx.attrs)?;
+    let (Some(x), Some(like)) = (cx.shape(0)?.as_slice(), cx.shape(1)?.as_slice()) else {
+        return Ok(vec![cx.shape(0)?.clone()]);
+    };
+    let mut dims = x.to_vec();
+    for (axis, like_axis, name) in pairs.each((x.len(), like.len()))? {
+        match (dims[axis], like[like_axis]) {
+            (Some(n), Some(other)) if n != other => return cx.refuse(differs(axis, name, n, other)),
+            (None, known) => dims[axis] = known,
+            _ => {}
+        }
+    }
+    Ok(vec![PartialShape::new(dims)])
 }

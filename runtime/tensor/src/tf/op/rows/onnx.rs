@@ -120,3 +120,8 @@ operators! { 18:
     _CoupledProbabilities "pairs:float -> y:float; n_classes:int"
         => function(eval::coupled_probabilities, onnx::coupled_probabilities, Cost::PerOperand(512)).no_gradient();
 }
+    /// The operand, or an error if sizes of the same name differ: those along `axes`, and those of the other
+    /// operand along `like_axes`.
+    _EnsureSameSizes
+        "x:T like:L -> y:T; L:type T:type axes:list(int) like_axes:list(int) names:list(string)"
+        => function(eval::ensure_same_sizes, onnx::ensure_same_sizes, Cost::Free);

@@ -148,6 +148,7 @@ const WITHOUT_COST: &[&str] = &[
     "StatelessRandomGetAlg",
     "StatelessRandomGetKeyCounter",
     "StatelessRandomGetKeyCounterAlg",
+    "_EnsureSameSizes",
 ];
 
 #[test]
