@@ -9,6 +9,8 @@
 // RUN: bef-exec %s -O2 --functions block --input i8[1x3x3x2]:0,1,2,3,4,5,-6,7,8,-9,10,11,-128,127,14,15,16,17 --work-queue mstd:2 | FileCheck %s --check-prefix=BLOCK
 // RUN: bef-exec %s -O0 --functions depthwise --input ui8[1x2x2x2]:0,10,20,30,255,1,2,3 | FileCheck %s --check-prefix=DEPTHWISE
 // RUN: bef-exec %s -O2 --functions depthwise --input ui8[1x2x2x2]:0,10,20,30,255,1,2,3 | FileCheck %s --check-prefix=DEPTHWISE
+// RUN: bef-exec %s -O0 --functions tables --input i8[2x3]:-128,-3,-1,0,2,63 | FileCheck %s --check-prefix=TABLES
+// RUN: bef-exec %s -O2 --functions tables --input i8[2x3]:-128,-3,-1,0,2,63 | FileCheck %s --check-prefix=TABLES
 // RUN: bef-exec %s -O0 --functions moves --input ui8[2x3]:0,1,2,3,4,5 | FileCheck %s --check-prefix=MOVES
 // RUN: bef-exec %s -O2 --functions moves --input ui8[2x3]:0,1,2,3,4,5 | FileCheck %s --check-prefix=MOVES
 
@@ -119,13 +121,39 @@ func.func @moves(%x: tensor<?x3xui8>) -> tensor<4x?xui8> {
   tfrt.return %7 : tensor<4x?xui8>
 }
 
-// Not the same scales; weights minus zero points that are no bytes: nothing changes.
+// Functions of the elements of one tensor are tables of all bytes, also if they read it twice, and so is another scale.
+// Rounded in the middle, 63 * 0.5 by 0.25 is too large for a byte.
+// CHECK-LABEL: func.func @tables
+// CHECK-NOT: tf._QuantizeLinear
+// CHECK: %[[SWISH:.*]] = "tf._LookUpBytes"(%arg0, %{{.*}}) : (tensor<2x?xi8>, tensor<256xui8>) -> tensor<2x?xui8>
+// CHECK-NEXT: %[[OTHER:.*]] = "tf._LookUpBytes"(%arg0, %{{.*}}) : (tensor<2x?xi8>, tensor<256xi8>) -> tensor<2x?xi8>
+// CHECK-NEXT: return %[[SWISH]], %[[OTHER]]
+// TABLES: array({{\[\[}} 10,   9,   9],
+// TABLES-NEXT: [ 10,  13, 136]], shape=(2, 3), dtype=uint8)
+// TABLES-NEXT: array({{\[\[}}-128,   -7,   -3],
+// TABLES-NEXT: [  -1,    3,  125]], shape=(2, 3), dtype=int8)
+func.func @tables(%x: tensor<2x?xi8>) -> (tensor<2x?xui8>, tensor<2x?xi8>) {
+  %s = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %t = "tf.Const"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
+  %z = "tf.Const"() {value = dense<0> : tensor<i8>} : () -> tensor<i8>
+  %y = "tf.Const"() {value = dense<10> : tensor<ui8>} : () -> tensor<ui8>
+  %m = "tf.Const"() {value = dense<-1> : tensor<i8>} : () -> tensor<i8>
+  %0 = "tf._DequantizeLinear"(%x, %s, %z) : (tensor<2x?xi8>, tensor<f32>, tensor<i8>) -> tensor<2x?xf32>
+  %1 = "tf.Sigmoid"(%0) : (tensor<2x?xf32>) -> tensor<2x?xf32>
+  %2 = "tf.Mul"(%0, %1) : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>
+  %3 = "tf._QuantizeLinear"(%2, %t, %y) : (tensor<2x?xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x?xui8>
+  %4 = "tf._QuantizeLinear"(%0, %t, %m) : (tensor<2x?xf32>, tensor<f32>, tensor<i8>) -> tensor<2x?xi8>
+  tfrt.return %3, %4 : tensor<2x?xui8>, tensor<2x?xi8>
+}
+
+// Weights minus zero points that are no bytes; a function of two tensors: nothing changes.
 // CHECK-LABEL: func.func @others
 // CHECK: "tf._DequantizeLinear"
 // CHECK: "tf.MatMul"
 // CHECK: "tf._QuantizeLinear"
+// CHECK: "tf.Mul"
 // CHECK: "tf._QuantizeLinear"
-func.func @others(%x: tensor<2x2xui8>) -> (tensor<2x8xui8>, tensor<2x2xui8>) {
+func.func @others(%x: tensor<2x2xui8>, %y: tensor<2x2xui8>) -> (tensor<2x8xui8>, tensor<2x2xui8>) {
   %s = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %t = "tf.Const"() {value = dense<0.25> : tensor<f32>} : () -> tensor<f32>
   %z = "tf.Const"() {value = dense<10> : tensor<ui8>} : () -> tensor<ui8>
@@ -134,7 +162,8 @@ func.func @others(%x: tensor<2x2xui8>) -> (tensor<2x8xui8>, tensor<2x2xui8>) {
   %1 = "tf._DequantizeLinear"(%w, %s, %z) : (tensor<2x8xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x8xf32>
   %2 = "tf.MatMul"(%0, %1) : (tensor<2x2xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
   %3 = "tf._QuantizeLinear"(%2, %s, %z) : (tensor<2x8xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x8xui8>
-  %4 = "tf._DequantizeLinear"(%x, %s, %z) : (tensor<2x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x2xf32>
-  %5 = "tf._QuantizeLinear"(%4, %t, %z) : (tensor<2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x2xui8>
-  tfrt.return %3, %5 : tensor<2x8xui8>, tensor<2x2xui8>
+  %4 = "tf._DequantizeLinear"(%y, %s, %z) : (tensor<2x2xui8>, tensor<f32>, tensor<ui8>) -> tensor<2x2xf32>
+  %5 = "tf.Mul"(%0, %4) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %6 = "tf._QuantizeLinear"(%5, %t, %z) : (tensor<2x2xf32>, tensor<f32>, tensor<ui8>) -> tensor<2x2xui8>
+  tfrt.return %3, %6 : tensor<2x8xui8>, tensor<2x2xui8>
 }

@@ -6,6 +6,7 @@
 //! Q(Relu(DQ(_Packed...(x, w)) + DQ(y)))      ─▶  _Packed...(x, w, scales, bias, y)
 //! Q(Reshape | MaxPool | ConcatV2 ... (DQ(x)))    of one scale  ─▶  Reshape | ...(x)
 //! Q(DQ(x))                                       of one scale  ─▶  x
+//! Q(f(DQ(x)))                       f of elements and numbers  ─▶  _LookUpBytes(x, the table of all bytes)
 //! ```
 //!
 //! Q is `_QuantizeLinear`, DQ is `_DequantizeLinear` of bytes: the form in which ONNX Runtime and others
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::narrow::Precision;
 use befrost_tensor::tf::fused::WeightsKind;
-use befrost_tensor::tf::op::{Fusion, Op, ProductForm, ProductOps, Type};
+use befrost_tensor::tf::op::{Fusion, Op, ProductForm, ProductOps, Traits, Type};
 use befrost_tensor::tf::{ones_like, zeros_like};
 use befrost_tensor::{DType, HostTensor, Shape};
 
@@ -34,7 +35,7 @@ use super::patterns::words;
 use super::signatures;
 use crate::build::Builder;
 use crate::build::query::{data_format, dims, dtype, has_no_edges, is_used_once, producer_if, splat};
-use crate::build::sizes::same_type;
+use crate::build::sizes::{same_shape, same_type};
 use crate::dialects::tf;
 use crate::fold::constant_of;
 use crate::ir::{Module, OpId, ValueId};
@@ -49,6 +50,7 @@ pub(crate) const PASS: Pass = Pass {
         ("num-products", "Number of products of integers"),
         ("num-sums", "Number of sums that became part of a product"),
         ("num-moves", "Number of other ops that have integers now"),
+        ("num-tables", "Number of functions that became tables"),
     ],
     run,
 };
@@ -70,6 +72,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for &op in &ops {
         if !r.ir().is_erased(op) && move_integers(r, op).is_some() {
             cx.count("num-moves", 1);
+        } else if !r.ir().is_erased(op) && tabulate(r, op).is_some() {
+            cx.count("num-tables", 1);
         }
     }
     if r.change() == Change::Changed {
@@ -328,10 +332,21 @@ fn move_integers(r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     }
     let inner = m.defining_op(value).filter(|&inner| is_used_once(m, value) && has_no_edges(m, inner))?;
     let operator = tf::operator(m, inner)?;
+    let word = |name| m.attr_named(inner, name).and_then(|attr| m.cx.as_str(attr));
     let moved = match operator {
         Op::ConcatV2 => 0..m.n_operands(inner) - 1,
+        Op::Pack => 0..m.n_operands(inner),
         Op::Reshape | Op::Transpose | Op::Squeeze | Op::ExpandDims | Op::Slice | Op::StridedSlice => 0..1,
-        Op::GatherV2 | Op::MaxPool | Op::PadV2 => 0..1,
+        Op::GatherV2 | Op::GatherNd | Op::MaxPool | Op::PadV2 | Op::ReverseV2 | Op::Tile => 0..1,
+        Op::BroadcastTo | Op::DepthToSpace | Op::SpaceToDepth | Op::ResizeNearestNeighbor => 0..1,
+        Op::Max | Op::Min | Op::MirrorPad | Op::_GatherElements => 0..1,
+        // Regions of images have a number beyond the image.
+        Op::_Resize
+            if word("mode") == Some("nearest")
+                && word("coordinate_transformation_mode") != Some("tf_crop_and_resize") =>
+        {
+            0..1
+        }
         _ => return None,
     };
     let mut operands: Vec<ValueId> = m.operands(inner).collect();
@@ -359,5 +374,78 @@ fn move_integers(r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     };
     r.replace_op(op, &[new]);
     r.erase_if_unused(inner);
+    Some(())
+}
+
+/// The most ops between a dequantized tensor and what quantizes a function of it.
+const MAX_TABULATED: usize = 32;
+
+/// What computes a function of one tensor of bytes.
+struct Tabulation<'m> {
+    m: &'m Module,
+    allocator: Arc<dyn Allocator>,
+    /// The bytes, once they are found.
+    source: Option<ValueId>,
+    n_ops: usize,
+}
+
+impl Tabulation<'_> {
+    /// The value for each of the 256 bytes; one number if it is a constant. `None` if it is no function of
+    /// one tensor of bytes, element by element.
+    fn of(&mut self, value: ValueId) -> Option<HostTensor> {
+        let m = self.m;
+        if let Some(constant) = constant_of(m, value) {
+            let number = tf::dense_tensor(&m.cx, constant, &self.allocator)?;
+            return (number.num_elements() == 1).then_some(number);
+        }
+        let op = m.defining_op(value)?;
+        let row = tf::row(m, op).filter(|_| has_no_edges(m, op) && m.n_results(op) == 1)?;
+        self.n_ops += 1;
+        if self.n_ops > MAX_TABULATED {
+            return None;
+        }
+        let operands = if let Some((bytes, of)) = dequantized(m, value) {
+            if *self.source.get_or_insert(bytes) != bytes {
+                return None;
+            }
+            let all = HostTensor::zeros(of.dtype, Shape::new(&[256]).ok()?, &self.allocator).ok()?;
+            all.write_bytes().ok()?.iter_mut().zip(0..=u8::MAX).for_each(|(to, byte)| *to = byte);
+            vec![all, self.of(m.operand(op, 1))?, self.of(m.operand(op, 2))?]
+        } else {
+            if !row.has(Traits::ELEMENTWISE) {
+                return None;
+            }
+            m.operands(op).map(|operand| self.of(operand)).collect::<Option<_>>()?
+        };
+        evaluate(m, op, row, &operands, &self.allocator)?.pop()
+    }
+}
+
+/// A function of the elements of dequantized bytes that is quantized: a table.
+fn tabulate(r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let m = r.ir();
+    if tf::operator(m, op) != Some(Op::_QuantizeLinear) {
+        return None;
+    }
+    let result = m.result(op, 0);
+    quantization(m, op, result)?;
+    let mut tabulation = Tabulation { m, allocator: Malloc::shared(), source: None, n_ops: 0 };
+    let row = tf::row(m, op)?;
+    let operands = m.operands(op).map(|operand| tabulation.of(operand)).collect::<Option<Vec<_>>>()?;
+    let table = evaluate(m, op, row, &operands, &tabulation.allocator)?.pop()?;
+    let source = tabulation.source.filter(|&source| same_shape(m, source, result))?;
+    let (ty, value) = (m.value_type(result), m.operand(op, 0));
+    let table = (table.num_elements() == 256).then(|| tf::tensor_attr(r.cx(), &table))??;
+    let before = r.checkpoint();
+    let mut b = Builder::before(r, op);
+    let table = b.constant(table);
+    let Ok(new) = b.op(Op::_LookUpBytes, &[source, table]).results(&[ty]).one() else {
+        r.rollback(before);
+        return None;
+    };
+    r.replace_op(op, &[new]);
+    if let Some(function) = r.ir().defining_op(value) {
+        r.erase_if_unused(function);
+    }
     Some(())
 }

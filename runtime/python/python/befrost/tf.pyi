@@ -3334,6 +3334,12 @@ class _Op_LayerNorm(_t.Protocol):
 _LayerNorm: _Op_LayerNorm
 
 @_t.type_check_only
+class _Op_LookUpBytes(_t.Protocol):
+    """The elements of a table of 256 that bytes select by their bits."""
+    def __call__(self, x: _t.Any, table: _t.Any, /) -> _n.Tensor: ...
+_LookUpBytes: _Op_LookUpBytes
+
+@_t.type_check_only
 class _Op_Lstm(_t.Protocol):
     """Long short-term memories over sequences, in one or both directions."""
     def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, initial_c: _t.Any, p: _t.Any, /, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ..., input_forget: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...

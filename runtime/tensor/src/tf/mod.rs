@@ -147,8 +147,8 @@ pub use onnx::{
     GridAttrs, Limits, NearestMode, PackedOperands, PoolWindows, Pooling, Recurrence, RecurrentOperands,
     ResizeAxesAttrs, RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps, batched_non_max_suppression,
     col_to_image, coupled_probabilities, deform_conv, dequantize_linear, gather_elements, grid_sample,
-    max_pool_with_indices, max_roi_pool, quantize_linear, quantized_conv, quantized_matmul, resize_axes,
-    roi_align, scatter_elements, unique_sorted, window_pool,
+    look_up_bytes, max_pool_with_indices, max_roi_pool, quantize_linear, quantized_conv, quantized_matmul,
+    resize_axes, roi_align, scatter_elements, unique_sorted, window_pool,
 };
 pub use philox::Philox;
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};

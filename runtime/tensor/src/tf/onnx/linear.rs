@@ -5,6 +5,8 @@
 //! DequantizeLinear   (x - zero_point) * scale, of i8, u8 and i32
 //! ```
 //!
+//! A function of one quantized tensor is a table of 256 bytes.
+//!
 //! There is one scale with its zero point, or one for each index of an axis.
 
 use super::super::fast::Cx;
@@ -114,5 +116,26 @@ pub fn dequantize_linear(
         channels.each(&mut numbers, cx, dequantize);
     }
     drop(numbers);
+    Ok(out)
+}
+
+/// The bytes of a table of 256 that bytes select by their bits.
+pub fn look_up_bytes(x: &HostTensor, table: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let op = "_LookUpBytes";
+    let is_byte = |dtype: &DType| matches!(dtype, DType::I8 | DType::UI8);
+    if let Some(dtype) = [x.dtype(), table.dtype()].into_iter().find(|dtype| !is_byte(dtype)) {
+        return Err(TensorError::Unsupported { op, dtype });
+    }
+    let (bytes, numbers) = (x.read_bytes()?, table.read_bytes()?);
+    let Ok(numbers) = <&[u8; 256]>::try_from(&numbers[..]) else {
+        return invalid(op, format!("a table of shape {}", table.shape()));
+    };
+    let out = HostTensor::allocate(table.dtype(), x.shape().clone(), cx.allocator)?;
+    let x: &[u8] = &bytes;
+    cx.parts(&mut out.write_bytes()?, (1, 1), &|first, part| {
+        for (to, &x) in part.iter_mut().zip(&x[first..]) {
+            *to = numbers[usize::from(x)];
+        }
+    });
     Ok(out)
 }

@@ -35,7 +35,7 @@ pub(in crate::tf) use coupling::n_pairs;
 pub use deform::{Deformed, col_to_image, deform_conv};
 pub use elements::{gather_elements, scatter_elements};
 pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
-pub use linear::{dequantize_linear, quantize_linear};
+pub use linear::{dequantize_linear, look_up_bytes, quantize_linear};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
 pub use recurrent::{Cell, DIRECTIONS, PackedOperands, Recurrence, RecurrentOperands};

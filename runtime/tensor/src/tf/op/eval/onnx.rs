@@ -153,6 +153,10 @@ pub(in crate::tf::op) fn dequantize_linear(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x, scale, zero], cx| tf::dequantize_linear(&x, &scale, &zero, axis, cx))
 }
 
+pub(in crate::tf::op) fn look_up_bytes(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, move |[x, table], cx| tf::look_up_bytes(&x, &table, cx))
+}
+
 fn recurrence(attrs: &Attributes<'_>, cell: Cell) -> Result<Recurrence, TensorError> {
     let op = attrs.op();
     let directions = attrs.word("direction", &DIRECTIONS)?.to_vec();

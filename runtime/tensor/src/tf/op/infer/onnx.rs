@@ -71,6 +71,11 @@ pub(in crate::tf::op) fn linear(cx: &Node<'_>) -> Shapes {
     Ok(vec![x.clone()])
 }
 
+pub(in crate::tf::op) fn look_up_bytes(cx: &Node<'_>) -> Shapes {
+    cx.merged(cx.shape(1)?, &PartialShape::new(vec![Some(256)]))?;
+    Ok(vec![cx.shape(0)?.clone()])
+}
+
 pub(in crate::tf::op) fn quantized_matmul(cx: &Node<'_>) -> Shapes {
     let (Some(a), Some(b)) = (cx.at_least(0, 1)?, cx.at_least(1, 1)?) else {
         return Ok(vec![PartialShape::unknown()]);

@@ -43,6 +43,9 @@ operators! { 18:
     /// The numbers that integers stand for, by a scale and a zero point or one for each index of an axis.
     _DequantizeLinear "x:T scale:float zero_point:T -> y:float; T:type axis:int=1"
         => function(eval::dequantize_linear, onnx::linear, Cost::PerResult(2)).no_gradient().layout("iee>i");
+    /// The elements of a table of 256 that bytes select by their bits.
+    _LookUpBytes "x:T table:U -> y:U; T:type U:type"
+        => function(eval::look_up_bytes, onnx::look_up_bytes, Cost::PerResult(1)).no_gradient().layout("i.>i");
     /// Long short-term memories over sequences, in one or both directions.
     _Lstm
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T initial_c:T p:T -> y:T y_h:T y_c:T; T:type \
@@ -119,9 +122,9 @@ operators! { 18:
     /// For each row of the probabilities of pairs of classes, the probabilities of the classes.
     _CoupledProbabilities "pairs:float -> y:float; n_classes:int"
         => function(eval::coupled_probabilities, onnx::coupled_probabilities, Cost::PerOperand(512)).no_gradient();
-}
     /// The operand, or an error if sizes of the same name differ: those along `axes`, and those of the other
     /// operand along `like_axes`.
     _EnsureSameSizes
         "x:T like:L -> y:T; L:type T:type axes:list(int) like_axes:list(int) names:list(string)"
         => function(eval::ensure_same_sizes, onnx::ensure_same_sizes, Cost::Free);
+}
