@@ -1,5 +1,5 @@
-//! Operators of ONNX that TensorFlow does not have: elements by index along an axis, and windows of any
-//! number of spatial axes.
+//! Operators of ONNX that TensorFlow does not have: elements by index along an axis, windows of any number of
+//! spatial axes, and the scales of integers.
 //!
 //! ```text
 //! maximum     d ──ScatterNd──▶ the positions of the maxima
@@ -48,8 +48,26 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
                 windows(g, d, |d| d * raised(x.un(Op::Abs)) * x.un(Op::Sign));
             }
         }),
+        Op::_DequantizeLinear => Rule(dequantized),
         _ => return None,
     })
+}
+
+/// The gradient of the scales, to which the numbers are proportional. Integers have none.
+fn dequantized(g: &Vjp<'_, '_>) {
+    let scale = g.x(1);
+    let parts = g.d() * g.same(Op::_DequantizeLinear, &[g.x(0), scale.ones(), g.x(2)]);
+    match (scale.dims().as_deref(), g.x(0).rank()) {
+        (Some([]), _) => g.dx_sum(1, parts),
+        (Some([1]), _) => g.dx(1, parts.sum_all().reshape_like(scale)),
+        (Some([_]), Some(rank)) => {
+            let (rank, axis) = (rank as i64, g.int("axis").unwrap_or(1));
+            let axis = if axis < 0 { axis + rank } else { axis };
+            let others: Vec<i64> = (0..rank).filter(|&other| other != axis).collect();
+            g.dx(1, parts.sum(g.ints_value(&others), false));
+        }
+        _ => g.refuse("the rank of its operand is not known"),
+    }
 }
 
 /// The gradient of updates at positions, which `op` writes and `take` reads.

@@ -42,7 +42,7 @@ operators! { 18:
         => function(eval::quantize_linear, onnx::linear, Cost::PerResult(4)).no_gradient().layout("iee>i");
     /// The numbers that integers stand for, by a scale and a zero point or one for each index of an axis.
     _DequantizeLinear "x:T scale:float zero_point:T -> y:float; T:type axis:int=1"
-        => function(eval::dequantize_linear, onnx::linear, Cost::PerResult(2)).no_gradient().layout("iee>i");
+        => function(eval::dequantize_linear, onnx::linear, Cost::PerResult(2)).layout("iee>i");
     /// The elements of a table of 256 that bytes select by their bits.
     _LookUpBytes "x:T table:U -> y:U; T:type U:type"
         => function(eval::look_up_bytes, onnx::look_up_bytes, Cost::PerResult(1)).no_gradient().layout("i.>i");
