@@ -1,6 +1,6 @@
 """Writes cases of tools/tests/onnx.rs: forms of nodes that exporters write and the node tests of the `onnx` package lack, with onnxruntime's results.
 
-    venv/bin/python tools/onnx/forms.py testdata/onnx
+    venv/bin/python tools/onnx/forms.py testdata/onnx [CASE ...]
 
 Sizes and ranks that are not known, machines of support vectors, quantized layers. Needs numpy, onnx and onnxruntime. Numbers are drawn with
 fixed seeds.
@@ -13,6 +13,7 @@ import tempfile
 import numpy as np
 import onnx
 import onnxruntime
+import onnx.parser
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
@@ -341,6 +342,85 @@ for name, make in (("convolutional", convolutional), ("perceptron", perceptron))
             }
 
 
+def written(name, graph, opset=17, ir_version=8, of_4_bits=None, **values):
+    """A case whose graph is written in ONNX's text. The values are the inputs and the constants that the text lacks."""
+    imports = f'"" : {opset}, "ai.onnx.ml" : 3, "com.microsoft" : 1'
+
+    def make():
+        made = onnx.parser.parse_model(f"<ir_version: {ir_version}, opset_import: [{imports}]> g {graph}")
+        inputs = [x.name for x in made.graph.input]
+        made.graph.initializer.extend(numpy_helper.from_array(np.asarray(x), key) for key, x in values.items() if key not in inputs)
+        for key, x in (of_4_bits or {}).items():
+            made.graph.initializer.append(helper.make_tensor(key, TensorProto.INT4, x.shape, x.flatten()))
+        return made, {key: (np.asarray(values[key]), None) for key in inputs}
+
+    CASES[f"form_{name}"] = make
+
+
+f32 = np.float32
+written("pad_or_crop", "(float[N,3,h,w] x, int64[8] p) => (float[] y) { y = Pad<mode=\"constant\">(x,p) }", opset=13, x=random(2, 3, 5, 4), p=np.array([0, 0, 1, -1, 0, 0, 2, 1]))
+written("scan_of_batch", """(float[N,4,3] x, float[N,3] i) => (float[] f, float[] y) {
+    f, y = Scan<num_scan_inputs=1, directions=[1], body = b (float[3] s, float[3] v) => (float[3] s2, float[3] o) { s2 = Add(s,v) o = Identity(s2) }>(, i, x) }""",
+        opset=8, x=random(2, 4, 3), i=random(2, 3))
+written("split_of_unknown_size", """(float[N,3] x) => (float[] a, int64 n, float[] b, float[] c) <int64 m={-1}, int64 z={0}, int64 two={2}> {
+    s = SplitToSequence<axis=0,keepdims=0>(x) a = SequenceAt(s,m) n = SequenceLength(s) t = SequenceErase(s,z) u = SequenceInsert(t,a,z)
+    b = ConcatFromSequence<axis=-1,new_axis=1>(u) p = SplitToSequence<axis=0>(x,two) c = SequenceAt(p,m) }""", opset=13, x=random(3, 3))
+written("concat_of_unknown_sizes", "(float[N,3] x, float[M,3] y) => (float[] b) { s = SequenceConstruct(x,y,x) b = ConcatFromSequence<axis=0>(s) }",
+        opset=13, x=random(1, 3), y=random(2, 3))
+written("transpose_of_unknown_rank", "(float[] x) => (float[] y) { r = Relu(x) y = Transpose(r) }", opset=13, x=random(2, 3, 4))
+written("weights_of_4_bits", "(float[N,8] x) => (float[] y) { w = DequantizeLinear<axis=0,block_size=4>(q,s) y = MatMul(x,w) }", opset=21, ir_version=10,
+        x=random(4, 8), s=abs(random(2, 3)), of_4_bits={"q": draw(-8, 8, (8, 3), np.int64)})
+for bits, zero in ((8, 128), (16, 30000)):
+    written(f"quantize_of_microsoft_{bits}", f"""(float[N,3] x) => (float[] y) <float s={{0.01}}, uint{bits} z={{{zero}}}> {{
+        q = com.microsoft.QuantizeLinear(x,s,z) y = com.microsoft.DequantizeLinear(q,s,z) }}""", x=random(4, 3))
+GROUPS = "float[B,2,P,16] pk, float[B,2,P,16] pv, int32[B] sl, int32 tl) => (float[] y, float[] k2, float[] v2)"
+QUERY = dict(cc=np.cos(random(16, 8)), ss=np.sin(random(16, 8)))
+for name, new, past, attrs in (("", 1, 5, ""), ("_prompt", 5, 0, ", scale=0.3"), ("_rotary", 1, 5, ", do_rotary=1"), ("_interleaved", 2, 3, ", do_rotary=1, rotary_interleaved=1")):
+    written(f"group_query_attention{name}", f"""(float[B,S,64] q, float[B,S,32] k, float[B,S,32] v, {GROUPS} {{
+        y, k2, v2 = com.microsoft.GroupQueryAttention<num_heads=4,kv_num_heads=2{attrs}>(q,k,v,pk,pv,sl,tl{",cc,ss" if "rotary" in attrs else ""}) }}""",
+            q=random(1, new, 64), k=random(1, new, 32), v=random(1, new, 32), pk=random(1, 2, past, 16), pv=random(1, 2, past, 16),
+            sl=np.array([new + past - 1], np.int32), tl=np.int32(new + past), **(QUERY if "rotary" in attrs else {}))
+written("group_query_attention_window", f"""(float[B,S,128] q, {GROUPS} {{
+    y, k2, v2 = com.microsoft.GroupQueryAttention<num_heads=4,kv_num_heads=2,do_rotary=1,local_window_size=3,softcap=2.0>(q,,,pk,pv,sl,tl,cc,ss) }}""",
+        q=random(1, 5, 128), pk=random(1, 2, 0, 16), pv=random(1, 2, 0, 16), sl=np.array([4], np.int32), tl=np.int32(5), **QUERY)
+written("simplified_layer_norm", "(float[N,3,4] x) => (float[] y) { y = SimplifiedLayerNormalization<axis=-1,epsilon=0.01,stash_type=1>(x,s) }", x=random(2, 3, 4), s=random(4))
+written("quantized_attention", """(uint8[N,3,8] x) => (float[] y) <float a={0.01}, float b={0.01}, uint8 z={128}, uint8 c={128}> {
+    y = com.microsoft.QAttention<num_heads=2>(x,w,bias,a,b,,z,c) }""", x=draw(0, 255, (2, 3, 8), np.uint8), w=draw(0, 255, (8, 24), np.uint8), bias=random(24))
+written("attention_of_lengths", """(float[B,3,8] q, float[B,4,8] k, float[B,4,8] v, int32[B] m) => (float[] y) {
+    y = com.microsoft.MultiHeadAttention<num_heads=2>(q,k,v,bias,m) }""",
+        q=random(2, 3, 8), k=random(2, 4, 8), v=random(2, 4, 8, seed=2), m=np.array([3, 4], np.int32), bias=random(24))
+written("of_microsoft", """(float[N,3] x, float[M,3] z, float[N,2,2] s, float[N,2,h,w] im, float[N,3,3,2] g) =>
+    (float[] a, float[] b, float[] c, float[] d, float[] e, float[] f, float[] i, float[] u, int64[] at, int64[] n) <int64[4] p={0,1,1,0}, int32 last={-1}, float end={3}> {
+    a = com.microsoft.CDist<metric="euclidean">(x,z) b = com.microsoft.Inverse(s) c = com.microsoft.Pad<mode="constant">(x,p)
+    d = com.microsoft.ExpandDims(x,last) zero = Sub(end,end) e = com.microsoft.Range(zero,end) f = com.microsoft.GridSample<mode="bilinear",padding_mode="zeros">(im,g)
+    i = com.microsoft.Trilu<upper=1>(x) flat = Reshape(z,minus) r = Round(flat) u, at, n = com.microsoft.Unique(r) }""",
+        x=random(2, 3), z=random(4, 3, seed=4), s=random(2, 2, 2), im=random(2, 2, 4, 5), g=random(2, 3, 3, 2), minus=np.array([-1]))
+written("gather_block_quantized", "(int64[N] i) => (float[] a) { a = com.microsoft.GatherBlockQuantized<gather_axis=0,quantize_axis=1,block_size=16,bits=8>(d,i,s,z) }",
+        opset=21, ir_version=10, i=np.array([2, 0]), d=draw(0, 255, (3, 32), np.uint8), s=abs(random(3, 2)), z=draw(0, 255, (3, 2), np.uint8))
+written("quantized_channels_last", """(uint8[N,h,w,2] x) => (uint8[] z) <float a={0.05}, uint8 b={120}, float c={0.02}, int8 d={0}, float e={0.2}, uint8 k={100}> {
+    y = com.microsoft.QLinearConv<channels_last=1,pads=[1,1,1,1]>(x,a,b,f,c,d,e,k) z = com.microsoft.NhwcMaxPool<kernel_shape=[2,2],strides=[2,2]>(y) }""",
+        x=draw(0, 255, (1, 4, 5, 2), np.uint8), f=draw(-20, 20, (3, 2, 3, 3), np.int8))
+written("categories", """(string[N] s) => (int64[] a, int64[] b) {
+    a = ai.onnx.ml.CategoryMapper<cats_strings=["a","b"],cats_int64s=[3,4],default_int64=-1>(s) b = ai.onnx.ml.LabelEncoder<keys_strings=["a","b"],values_int64s=[0,1]>(s) }""",
+        s=np.array(["b", "q", "a"]))
+written("nearest_half_pixel", """(float[N,2,h,w] x) => (float[] y, float[] z) <int64[4] s={1,2,3,9}, float[4] f={1,1,1.7,0.6}> {
+    y = Resize<mode="nearest",nearest_mode="floor",coordinate_transformation_mode="tf_half_pixel_for_nn">(x,,,s)
+    z = Resize<mode="nearest",nearest_mode="floor",coordinate_transformation_mode="tf_half_pixel_for_nn">(x,,f) }""", opset=13, x=random(1, 2, 5, 6))
+written("quantized_functions", """(float[N,3,4,4] x) => (float[] y, float[] z, float[] v) <float s={0.05}, uint8 zero={128}, float t={0.03}, int8 point={-10}> {
+    q = QuantizeLinear(x,s,zero) d = DequantizeLinear(q,s,zero)
+    e = HardSwish(d) f = QuantizeLinear(e,t,point) y = DequantizeLinear(f,t,point)
+    g = Sigmoid(d) h = Mul(d,g) i = QuantizeLinear(h,t,point) z = DequantizeLinear(i,t,point)
+    j = QuantizeLinear(d,t,point) v = DequantizeLinear(j,t,point) }""", x=random(2, 3, 4, 4) * f32(3))
+written("quantized_moves", """(float[N,4,4,4] x) => (float[] y, float[] y2, float[] y3, float[] y4) <float s={0.05}, int8 z={1}, float[4] sc={1,1,2,2}, int64[4] rp={1,2,1,1}> {
+    q = QuantizeLinear(x,s,z) d = DequantizeLinear(q,s,z)
+    a = Resize<mode="nearest",coordinate_transformation_mode="asymmetric",nearest_mode="floor">(d,,sc) b = QuantizeLinear(a,s,z) y = DequantizeLinear(b,s,z)
+    c = DepthToSpace<blocksize=2>(d) e = QuantizeLinear(c,s,z) y2 = DequantizeLinear(e,s,z)
+    f = Tile(d,rp) h = QuantizeLinear(f,s,z) y3 = DequantizeLinear(h,s,z)
+    i = ReduceMax<axes=[2,3]>(d) j = QuantizeLinear(i,s,z) y4 = DequantizeLinear(j,s,z) }""", opset=13, x=random(2, 4, 4, 4) * f32(3))
+written("sizes_of_one_name", "(float[N,4] x, float[N,4] y, float[M,N] m) => (float[] z) { a = Add(x,y) b = Relu(a) c = Mul(b,x) z = MatMul(m,c) }",
+        x=random(3, 4), y=random(3, 4, seed=9), m=random(2, 3))
+
+
 class Calibration(CalibrationDataReader):
     def __init__(self, feeds):
         self.feeds = iter([feeds])
@@ -376,11 +456,19 @@ TYPES = {"SVMClassifier": {"y0": TensorProto.INT64}, "EmbedLayerNormalization": 
 
 def main():
     folder = sys.argv[1]
+    wanted = sys.argv[2:]
     for name, make in CASES.items():
-        nodes, feeds, constants, outputs, *reference = make()
-        types = TYPES.get(nodes[0].op_type, {"y0": TensorProto.UINT8} if "yz" in constants else {})
-        made = model(nodes, feeds, constants, outputs, types)
-        of = model(reference[0][0], feeds, reference[0][1], outputs, types) if reference else made
+        if wanted and name not in wanted:
+            continue
+        first, feeds, *rest = make()
+        if isinstance(first, onnx.ModelProto):
+            made, outputs = first, [x.name for x in first.graph.output]
+            of = made
+        else:
+            constants, outputs, *reference = rest
+            types = TYPES.get(first[0].op_type, {"y0": TensorProto.UINT8} if "yz" in constants else {})
+            made = model(first, feeds, constants, outputs, types)
+            of = model(reference[0][0], feeds, reference[0][1], outputs, types) if reference else made
         description = {"inputs": {}, "outputs": {}}
         if name in QUANTIZED:
             # A number that is almost halfway between two bytes may be rounded to either.

@@ -109,6 +109,8 @@ pub(super) struct OnnxImporter<'g> {
     pub(super) sequences: HashMap<ValueId, SequenceType>,
     /// The elements of vectors and scalars of sizes, each known or a scalar value.
     pub(super) vectors: HashMap<ValueId, Vec<DimSize>>,
+    /// The constants of bytes that are numbers of 4 bits in the file.
+    of_4_bits: HashSet<ValueId>,
     depth: usize,
     /// Number of nodes lowered, those of a function once per call.
     n_nodes: usize,
@@ -150,6 +152,7 @@ impl<'g> OnnxImporter<'g> {
             function_attrs: HashMap::new(),
             sequences: HashMap::new(),
             vectors: HashMap::new(),
+            of_4_bits: HashSet::new(),
             depth: 0,
             n_nodes: 0,
             is_training: false,
@@ -279,9 +282,6 @@ impl<'g> OnnxImporter<'g> {
         Ok(())
     }
 
-    /// The type of a fed tensor.
-    fn fed_type(&mut self, known: &Known<'g>, name: &str, feed: &Feed) -> Result<TypeId, Refusal> {
-        let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
     /// The fed tensors, with checks that sizes of the same name are equal. What a check returns has the
     /// sizes of the first tensor with this name, so that later passes know that they are equal.
     fn same_sizes(&mut self, known: &Known<'g>, fed: &[(&'g str, ValueId)]) -> Result<Vec<ValueId>, Refusal> {
@@ -328,6 +328,9 @@ impl<'g> OnnxImporter<'g> {
         Ok(checked)
     }
 
+    /// The type of a fed tensor.
+    fn fed_type(&mut self, known: &Known<'g>, name: &str, feed: &Feed) -> Result<TypeId, Refusal> {
+        let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
         let declared = known.types.get(name).copied();
         let (element, dims) = match declared.map(|ty| self.tensor_of(ty)) {
             Some(ty) => ty.map_err(refuse)?,
@@ -377,7 +380,16 @@ impl<'g> OnnxImporter<'g> {
     /// A tensor of the file as a constant.
     pub(super) fn tensor_constant(&mut self, tensor: &TensorProto) -> Result<ValueId, Why> {
         let attr = tensor::constant(&mut self.emitter.m.cx, tensor, &mut self.files)?;
-        Ok(self.constant(attr))
+        let value = self.constant(attr);
+        if tensor::has_4_bits(tensor.data_type) {
+            self.of_4_bits.insert(value);
+        }
+        Ok(value)
+    }
+
+    /// True for a constant of bytes that are numbers of 4 bits in the file.
+    pub(super) fn is_of_4_bits(&self, value: ValueId) -> bool {
+        self.of_4_bits.contains(&value)
     }
 
     /// A sparse tensor of the file as a dense constant.
@@ -620,18 +632,6 @@ impl<'g> OnnxImporter<'g> {
     }
 }
 
-/// The name of a node; if it has none, that of its first output.
-fn name_of(node: &NodeProto) -> &str {
-    match node.output.first() {
-        Some(output) if node.name.is_empty() => output,
-        _ => &node.name,
-    }
-}
-
-fn sparse_names(graph: &GraphProto) -> impl Iterator<Item = &str> {
-    graph.sparse_initializer.iter().filter_map(|sparse| Some(sparse.values.as_ref()?.name.as_str()))
-}
-
 /// The names of the sizes of a tensor, empty where a size is known or has no name. What exporters write for
 /// any size is no name.
 pub(super) fn size_names(ty: &TypeProto) -> Vec<&str> {
@@ -647,6 +647,18 @@ pub(super) fn size_names(ty: &TypeProto) -> Vec<&str> {
         name.contains(|c: char| c.is_alphabetic()) && !NO_NAMES.iter().any(|no| name.eq_ignore_ascii_case(no))
     };
     names.map(|name| if is_name(name) { name } else { "" }).collect()
+}
+
+/// The name of a node; if it has none, that of its first output.
+fn name_of(node: &NodeProto) -> &str {
+    match node.output.first() {
+        Some(output) if node.name.is_empty() => output,
+        _ => &node.name,
+    }
+}
+
+fn sparse_names(graph: &GraphProto) -> impl Iterator<Item = &str> {
+    graph.sparse_initializer.iter().filter_map(|sparse| Some(sparse.values.as_ref()?.name.as_str()))
 }
 
 /// The names of a graph.

@@ -105,13 +105,32 @@ pub(super) fn number_type(code: i64) -> Result<DType, Why> {
     element_type(code)?.dtype().ok_or_else(|| "strings are no numbers".to_owned())
 }
 
-/// A tensor as a constant.
+/// `TensorProto.DataType.UINT4` and `INT4`, of which a byte has two, the lower half first.
+const OF_4_BITS: [(i32, DType); 2] = [(21, DType::UI8), (22, DType::I8)];
+
+/// True for the code of an element type of 4 bits.
+pub(super) fn has_4_bits(code: i32) -> bool {
+    OF_4_BITS.iter().any(|&(of_4_bits, _)| code == of_4_bits)
+}
+
+/// The bytes of numbers of 4 bits, each in a byte of its own.
+fn spread(packed: &[u8], n: usize, dtype: DType) -> Vec<u8> {
+    let halves = packed.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+    let is_negative = |half: u8| dtype == DType::I8 && half > 7;
+    halves.take(n).map(|half| if is_negative(half) { half | 0xF0 } else { half }).collect()
+}
+
+/// A tensor as a constant. Numbers of 4 bits become bytes.
 pub(super) fn constant(
     cx: &mut Context,
     tensor: &TensorProto,
     files: &mut ExternalFiles<'_>,
 ) -> Result<AttrId, Why> {
-    let element = element_type(tensor.data_type)?;
+    let of_4_bits = OF_4_BITS.iter().find(|&&(code, _)| code == tensor.data_type);
+    let element = match of_4_bits {
+        Some(&(_, dtype)) => Type::Dense(dtype),
+        None => element_type(tensor.data_type)?,
+    };
     let n = count(&tensor.dims)?;
     let element_id = tf::element(cx, element, false);
     let ty = tf::tensor(cx, Some(&tensor.dims), element_id);
@@ -126,7 +145,10 @@ pub(super) fn constant(
         }
         return Ok(cx.attr_id(AttrKind::DenseStrings { ty, splat: false, strings: strings.into() }));
     };
-    let size = n.checked_mul(dtype.size()).ok_or("its size overflows")?;
+    let size = match of_4_bits {
+        Some(_) => n.div_ceil(2),
+        None => n.checked_mul(dtype.size()).ok_or("its size overflows")?,
+    };
     let data = if tensor.data_location == EXTERNAL {
         Blob::from_owner(files.bytes(tensor, size)?)
     } else if tensor.raw_data.is_empty() && size > 0 {
@@ -137,6 +159,7 @@ pub(super) fn constant(
     if data.len() != size {
         return Err(format!("{} bytes for {n} elements of {dtype}", data.len()));
     }
+    let data = if of_4_bits.is_some() { Blob::from(spread(&data, n, dtype)) } else { data };
     let data = if dtype == DType::I1 { data.iter().map(|&byte| u8::from(byte != 0)).collect() } else { data };
     Ok(cx.attr_id(AttrKind::Dense { ty, splat: false, data }))
 }

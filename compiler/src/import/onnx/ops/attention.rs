@@ -7,6 +7,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
+use super::contributed::scaled_product;
 use super::indexing::product;
 use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
@@ -195,16 +196,7 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
     if let Some(past) = n.optional(7) {
         heads[2] = g.concat(&[past, heads[2]], 2)?;
     }
-    let padding = match n.optional(4) {
-        None => None,
-        Some(mask) if g.rank(mask)? == 2 => {
-            // The mask selects keys, for each element of the batch.
-            let flags = g.cast(mask, DType::I1)?;
-            let flags = g.expand(flags, 1)?;
-            Some(g.expand(flags, 1)?)
-        }
-        Some(_) => return Err("key_padding_mask is not of rank 2".into()),
-    };
+    let padding = n.optional(4).map(|mask| mask_of_keys(g, mask, heads[0], heads[1])).transpose()?;
     let mask = masked(g, padding, n.optional(5))?;
     let &[query, key, value] = &heads[..] else { return Err("it has no queries, keys and values".into()) };
     let heads = Heads::of_microsoft(n, [query, key, value], mask, before);
@@ -214,11 +206,29 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
 
 /// `Attention` of com.microsoft: queries, keys and values are one product.
 pub(super) fn packed_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let count = n.int_or("num_heads", 0);
     let mut all = product(g, n.input(0)?, n.input(1)?)?;
     if let Some(bias) = n.optional(2) {
         all = g.add(all, bias)?;
     }
+    attention_of_parts(g, n, all, [n.optional(3), n.optional(4), n.optional(5)])
+}
+
+/// `QAttention` of com.microsoft: the product is one of bytes.
+pub(super) fn quantized_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let operands = [n.input(0)?, n.input(3)?, n.input(1)?, n.input(4)?];
+    let all = scaled_product(g, operands, [n.optional(6), n.optional(7), n.optional(2)])?;
+    attention_of_parts(g, n, all, [n.optional(5), n.optional(8), None])
+}
+
+/// The attention of queries, keys and values that are parts of `all`, with a mask of keys, the keys and
+/// values before, and numbers to add to the scores.
+fn attention_of_parts(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    all: ValueId,
+    [mask, past, bias]: [Option<ValueId>; 3],
+) -> Lowered {
+    let count = n.int_or("num_heads", 0);
     let parts = match n.ints("qkv_hidden_sizes") {
         None | Some([]) => g.split(all, 2, 3)?,
         Some(sizes) => {
@@ -230,33 +240,38 @@ pub(super) fn packed_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
     let query = split_heads(g, query, count)?;
     let (mut key, mut value) = (split_heads(g, key, count)?, split_heads(g, value, count)?);
     let mut before = None;
-    if let Some(past) = n.optional(4) {
+    if let Some(past) = past {
         let halves = g.split(past, 0, 2)?;
         let (keys, values) = (g.squeeze(halves[0], &[0])?, g.squeeze(halves[1], &[0])?);
         before = Some(g.size(keys, 2)?);
         (key, value) = (g.concat(&[keys, key], 2)?, g.concat(&[values, value], 2)?);
     }
-    let flags = match n.optional(3) {
-        None => None,
-        Some(mask) => {
-            let keys = g.size(key, 2)?;
-            let batch = g.size(query, 0)?;
-            let flags = match g.rank(mask)? {
-                1 if g.size(mask, 0)? == batch || matches!(batch, DimSize::Value(_)) => {
-                    mask_of_lengths(g, mask, keys)?
-                }
-                2 | 3 => g.cast(mask, DType::I1)?,
-                rank => return Err(format!("a mask of rank {rank}, or with starts and ends")),
-            };
-            let flags = if g.rank(flags)? == 2 { g.expand(flags, 1)? } else { flags };
-            Some(g.expand(flags, 1)?)
-        }
-    };
-    let mask = masked(g, flags, n.optional(5))?;
+    let flags = mask.map(|mask| mask_of_keys(g, mask, query, key)).transpose()?;
+    let mask = masked(g, flags, bias)?;
     let heads = Heads::of_microsoft(n, [query, key, value], mask, before);
     let (result, _) = attention_of(g, &heads)?;
     let present = g.op(Op::Pack, &[key, value], &[("axis", AttrArg::Int(0))])?;
     Ok(vec![merge_heads(g, result)?, present])
+}
+
+/// The flags of a mask that com.microsoft's operators have: the number of keys or flags of keys, for each
+/// element of the batch, or flags of keys for each query.
+fn mask_of_keys(
+    g: &mut OnnxImporter<'_>,
+    mask: ValueId,
+    query: ValueId,
+    key: ValueId,
+) -> Result<ValueId, Why> {
+    let (batch, keys) = (g.size(query, 0)?, g.size(key, 2)?);
+    let flags = match g.rank(mask)? {
+        1 if g.size(mask, 0)? == batch || matches!(batch, DimSize::Value(_)) => {
+            mask_of_lengths(g, mask, keys)?
+        }
+        2 | 3 => g.cast(mask, DType::I1)?,
+        rank => return Err(format!("a mask of rank {rank}, or with starts and ends")),
+    };
+    let flags = if g.rank(flags)? == 2 { g.expand(flags, 1)? } else { flags };
+    g.expand(flags, 1)
 }
 
 /// A mask of keys from lengths: true for the keys in front of the end of each element of the batch.
@@ -294,29 +309,42 @@ pub(super) fn rotary_embedding(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
         count = if half > 0 && width > 0 { width / half.saturating_mul(2) } else { 0 };
     }
     let heads = if is_flat { split_heads(g, x, count)? } else { x };
+    let positions = match positions {
+        Some(positions) if g.rank(positions)? == 1 => {
+            // The first position; the others follow.
+            let length = g.size(heads, 2)?;
+            let numbers = g.iota(length)?;
+            let positions = g.add(numbers, positions)?;
+            Some(g.expand(positions, 0)?)
+        }
+        positions => positions,
+    };
+    let (rotated, interleaved) = (n.int_or("rotary_embedding_dim", 0), n.flag("interleaved", false));
+    let y = turned(g, heads, [cos, sin], positions, (rotated, interleaved))?;
+    one(if is_flat { merge_heads(g, y) } else { Ok(y) })
+}
+
+/// Heads whose first `rotated` elements, all if that is 0, are turned by the angles of their positions. The
+/// cosines and sines are (positions, half of the elements), or with a batch if no positions are given.
+fn turned(
+    g: &mut OnnxImporter<'_>,
+    heads: ValueId,
+    caches: [ValueId; 2],
+    positions: Option<ValueId>,
+    (rotated, interleaved): (i64, bool),
+) -> Result<ValueId, Why> {
     let DimSize::Known(size) = g.size(heads, 3)? else {
         return Err("the size of its heads is not known".into());
     };
-    let rotated = match n.int_or("rotary_embedding_dim", 0) {
+    let rotated = match rotated {
         0 => size,
         rotated if (0..=size).contains(&rotated) => rotated,
         rotated => return Err(format!("rotary_embedding_dim {rotated} of heads of size {size}")),
     };
     let mut factors = Vec::new();
-    for cache in [cos, sin] {
+    for cache in caches {
         let factor = match positions {
-            Some(positions) => {
-                let length = g.size(heads, 2)?;
-                let positions = if g.rank(positions)? == 1 {
-                    // The first position; the others follow.
-                    let numbers = g.iota(length)?;
-                    let positions = g.add(numbers, positions)?;
-                    g.expand(positions, 0)?
-                } else {
-                    positions
-                };
-                g.gather(cache, positions, 0)?
-            }
+            Some(positions) => g.gather(cache, positions, 0)?,
             None => cache,
         };
         let factor = g.slice(factor, 2, 0, Some(rotated / 2))?;
@@ -324,7 +352,6 @@ pub(super) fn rotary_embedding(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
     }
     let turning = g.slice(heads, 3, 0, Some(rotated))?;
     let rest = if rotated < size { Some(g.slice(heads, 3, rotated, None)?) } else { None };
-    let interleaved = n.flag("interleaved", false);
     let sizes = g.sizes(turning)?;
     let (a, b) = if interleaved {
         let pairs = [&sizes[..3], &[DimSize::Known(rotated / 2), DimSize::Known(2)]].concat();
@@ -347,5 +374,122 @@ pub(super) fn rotary_embedding(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lo
     if let Some(rest) = rest {
         y = g.concat(&[y, rest], 3)?;
     }
-    one(if is_flat { merge_heads(g, y) } else { Ok(y) })
+    Ok(y)
+}
+
+/// `GroupQueryAttention` of com.microsoft: causal, with the keys and values before, of which each element of
+/// the batch may have another number.
+///
+/// ```text
+/// past        k0 k1 k2 __          here three keys are before
+/// new                     k3 k4
+/// present     k0 k1 k2 k3 k4       as long as `past` at least; zeros behind
+/// ```
+pub(super) fn group_query_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    if let Some(at) = (11..n.inputs.len()).find(|&at| n.optional(at).is_some()) {
+        return Err(format!("input #{at} is not supported"));
+    }
+    for name in ["smooth_softmax", "k_quant_type", "v_quant_type", "qk_output"] {
+        if n.attr(name).is_some_and(|attr| attr.i > 0 || !matches!(&attr.s[..], b"" | b"NONE")) {
+            return Err(format!("its attribute {name} is not supported"));
+        }
+    }
+    let (count, groups) = (n.int_or("num_heads", 0), n.int_or("kv_num_heads", 0));
+    let [mut query, mut key, value] = heads_of_groups(g, n, count, groups)?;
+    let length = g.size(query, 2)?;
+    // The numbers of keys before: those of all keys less one are given.
+    let last = g.cast(n.input(5)?, DType::I64)?;
+    let last = g.reshape_to(last, &[-1])?;
+    let (count_new, none) = (g.size_value(length)?, g.int(0)?);
+    let before = g.plus(last, 1.0)?;
+    let before = g.sub(before, count_new)?;
+    let before = g.one(Op::Maximum, &[before, none])?;
+    let before = g.expand(before, 1)?;
+    let numbers = g.iota(length)?;
+    let places = g.add(before, numbers)?;
+    if n.flag("do_rotary", false) {
+        let caches = [n.input(7)?, n.input(8)?];
+        let positions = match n.optional(9) {
+            Some(positions) => g.cast(positions, DType::I64)?,
+            None => places,
+        };
+        let width = g.dims(caches[0])?.last().copied().filter(|&half| half > 0);
+        let width = width.ok_or("the size of its cos_cache is not known")?.saturating_mul(2);
+        let how = (width, n.flag("rotary_interleaved", false));
+        query = turned(g, query, caches, Some(positions), how)?;
+        key = turned(g, key, caches, Some(positions), how)?;
+    }
+    // Where each key of the result stands among those before and the new ones.
+    let mut all = [key, value];
+    let past = [n.optional(3), n.optional(4)];
+    let kept = match past[0] {
+        Some(past) => g.size(past, 2)?,
+        None => DimSize::Known(0),
+    };
+    let kept = g.size_value(kept)?;
+    let total = g.cast(n.input(6)?, DType::I64)?;
+    let total = g.reshape_to(total, &[])?;
+    let keys = g.one(Op::Maximum, &[kept, total])?;
+    let numbers = g.iota(DimSize::Value(keys))?;
+    let numbers = g.expand(numbers, 0)?;
+    let since = g.sub(numbers, before)?;
+    let is_new = g.one(Op::GreaterEqual, &[since, none])?;
+    let (behind, most) = (g.add(since, kept)?, g.add(kept, count_new)?);
+    let most = g.plus(most, -1.0)?;
+    let behind = g.one(Op::Minimum, &[behind, most])?;
+    let at = g.one(Op::SelectV2, &[is_new, behind, numbers])?;
+    let is_filled = g.one(Op::Less, &[since, count_new])?;
+    let is_filled = g.expand(is_filled, 1)?;
+    let is_filled = g.expand(is_filled, 3)?;
+    for (all, past) in all.iter_mut().zip(past) {
+        if let Some(past) = past {
+            *all = g.concat(&[past, *all], 2)?;
+        }
+        let axis = g.int(2)?;
+        let moved = g.op(Op::GatherV2, &[*all, at, axis], &[("batch_dims", AttrArg::Int(1))])?;
+        let zero = g.scalar_like(0.0, moved)?;
+        *all = g.one(Op::SelectV2, &[is_filled, moved, zero])?;
+    }
+    // Each query sees the keys up to its own, or a window of them.
+    let (places, numbers) = (g.expand(places, 2)?, g.expand(numbers, 1)?);
+    let mut seen = g.one(Op::LessEqual, &[numbers, places])?;
+    let window = n.int_or("local_window_size", -1);
+    if window > 0 {
+        let first = g.plus(places, -(window as f64))?;
+        let is_near = g.one(Op::Greater, &[numbers, first])?;
+        seen = g.one(Op::LogicalAnd, &[seen, is_near])?;
+    }
+    let seen = g.expand(seen, 1)?;
+    let mask = masked(g, Some(seen), n.optional(10))?;
+    let [key, value] = all;
+    let softcap = n.float_or("softcap", 0.0);
+    let heads = Heads { softcap, ..Heads::of_microsoft(n, [query, key, value], mask, None) };
+    let (result, _) = attention_of(g, &heads)?;
+    Ok(vec![merge_heads(g, result)?, key, value])
+}
+
+/// The heads of queries, keys and values of a `GroupQueryAttention`; the first input may have all three.
+fn heads_of_groups(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    count: i64,
+    groups: i64,
+) -> Result<[ValueId; 3], Why> {
+    let query = n.input(0)?;
+    let parts = match (n.optional(1), n.optional(2)) {
+        (Some(key), Some(value)) => [query, key, value],
+        (None, None) => {
+            let width = g.dims(query)?.get(2).copied().filter(|&width| width > 0);
+            let width = width.ok_or("the size of its heads is not known")?;
+            let heads = groups.checked_mul(2).and_then(|both| both.checked_add(count));
+            let heads = heads.filter(|&heads| heads > 0 && count > 0 && groups > 0 && width % heads == 0);
+            let size = width / heads.ok_or_else(|| format!("{width} columns for its heads"))?;
+            let sizes = g.ints(&[count * size, groups * size, groups * size])?;
+            let parts = g.split_by(query, 2, sizes, 3)?;
+            parts.try_into().map_err(|_| "its parts are not three")?
+        }
+        _ => return Err("it has keys without values, or values without keys".into()),
+    };
+    let [query, key, value] = parts;
+    Ok([split_heads(g, query, count)?, split_heads(g, key, groups)?, split_heads(g, value, groups)?])
 }

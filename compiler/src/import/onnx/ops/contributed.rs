@@ -4,19 +4,20 @@
 //! FusedConv, FusedGemm       the standard operator, then an activation
 //! QLinear*, QGemm            dequantize, the standard operator, quantize
 //! MatMulNBits                a product with weights of 4 or 8 bits, which are dequantized
+//! GatherBlockQuantized       rows of a table of 4 or 8 bits, which are dequantized
 //! EmbedLayerNormalization    the sum of embeddings, normalized
 //! ```
 //!
 //! Those of attention, and those that are versions of standard operators, are beside these.
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Op, Type};
 
 use super::convolution::{conv, pool_of};
 use super::elementwise::hard_sigmoid_of;
 use super::indexing::{gemm, product};
 use super::norm::layer_norm_of;
-use super::quantize::{dequantized, dynamically_quantized, multiplied, quantized};
+use super::quantize::{blockwise, dequantized, dynamically_quantized, multiplied, quantized};
 use crate::import::onnx::emit::{AttrArg, Lowered, Why, axis_of, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
@@ -140,7 +141,7 @@ pub(super) fn qgemm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 }
 
 /// A product of bytes as f32, with a bias.
-fn scaled_product(
+pub(super) fn scaled_product(
     g: &mut OnnxImporter<'_>,
     [a, a_scale, b, b_scale]: [ValueId; 4],
     [a_zero, b_zero, bias]: [Option<ValueId>; 3],
@@ -162,6 +163,19 @@ pub(super) fn matmul_integer_to_float(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>
     one(scaled_product(g, operands, [n.optional(4), n.optional(5), n.optional(6)]))
 }
 
+/// Numbers of 4 or 8 bits in bytes along the last axis, as f32.
+fn unpacked(g: &mut OnnxImporter<'_>, bytes: ValueId, bits: i64, dims: &[i64]) -> Result<ValueId, Why> {
+    let mut numbers = bytes;
+    if bits == 4 {
+        let (mask, four) = (g.scalar_like(15.0, bytes)?, g.scalar_like(4.0, bytes)?);
+        let low = g.one(Op::BitwiseAnd, &[bytes, mask])?;
+        let high = g.one(Op::RightShift, &[bytes, four])?;
+        numbers = g.op(Op::Pack, &[low, high], &[("axis", AttrArg::Int(-1))])?;
+    }
+    let numbers = g.reshape_to(numbers, dims)?;
+    g.cast(numbers, DType::F32)
+}
+
 /// `MatMulNBits`: the weights are (columns, blocks, bytes of a block), the lower half of a byte first.
 pub(super) fn matmul_n_bits(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let (rows, columns, block) = (n.int_or("K", 0), n.int_or("N", 0), n.int_or("block_size", 0));
@@ -170,26 +184,14 @@ pub(super) fn matmul_n_bits(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
         return Err(format!("K {rows}, N {columns}, blocks of {block}, {bits} bits, or reordered groups"));
     }
     let blocks = rows.div_euclid(block) + i64::from(rows % block != 0);
-    // Numbers of `bits` bits in bytes along the last axis, as f32.
-    let unpacked = |g: &mut OnnxImporter<'_>, bytes: ValueId, dims: &[i64]| -> Result<ValueId, Why> {
-        let mut numbers = bytes;
-        if bits == 4 {
-            let (mask, four) = (g.scalar_like(15.0, bytes)?, g.scalar_like(4.0, bytes)?);
-            let low = g.one(Op::BitwiseAnd, &[bytes, mask])?;
-            let high = g.one(Op::RightShift, &[bytes, four])?;
-            numbers = g.op(Op::Pack, &[low, high], &[("axis", AttrArg::Int(-1))])?;
-        }
-        let numbers = g.reshape_to(numbers, dims)?;
-        g.cast(numbers, DType::F32)
-    };
-    let numbers = unpacked(g, n.input(1)?, &[columns, blocks, -1])?;
+    let numbers = unpacked(g, n.input(1)?, bits, &[columns, blocks, -1])?;
     let scales = g.reshape_to(n.input(2)?, &[columns, blocks, 1])?;
     let zero = match n.optional(3) {
         None => g.scalar(f64::from(1 << (bits - 1)), DType::F32)?,
         Some(zero) if g.is_float(zero) => g.reshape_to(zero, &[columns, blocks, 1])?,
         Some(zero) => {
             let padded = g.reshape_to(zero, &[columns, -1])?;
-            let points = unpacked(g, padded, &[columns, -1])?;
+            let points = unpacked(g, padded, bits, &[columns, -1])?;
             let points = g.slice(points, 1, 0, Some(blocks))?;
             g.expand(points, 2)?
         }
@@ -204,6 +206,35 @@ pub(super) fn matmul_n_bits(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
     let weights = g.cast_like(weights, x)?;
     let y = product(g, x, weights)?;
     one(n.optional(5).map_or(Ok(y), |bias| g.add(y, bias)))
+}
+
+/// `GatherBlockQuantized`: rows of a table whose blocks along another axis are quantized. The table has
+/// bytes, or numbers of 4 bits.
+pub(super) fn gather_block_quantized(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let (table, indices, scales) = (n.input(0)?, n.input(1)?, n.input(2)?);
+    let rank = g.rank(table)?;
+    let axis = axis_of(n.int_or("quantize_axis", 1), rank)?;
+    let (block, bits) = (n.int_or("block_size", 128), n.int_or("bits", 4));
+    let is_packed = bits == 4 && g.dtype(table)? == DType::UI8 && !g.is_of_4_bits(table);
+    let is_plain = n.int_or("gather_axis", 0) == 0 && axis + 1 == rank && axis > 0 && block > 0;
+    if !is_plain || is_packed {
+        let why = "it gathers along another axis than the first, has blocks along another than the last, or bytes of two numbers";
+        return Err(why.into());
+    }
+    let numbers = g.gather(table, indices, 0)?;
+    let scales = g.gather(scales, indices, 0)?;
+    let points = n.optional(3).map(|points| g.gather(points, indices, 0)).transpose()?;
+    let points = match points {
+        None if g.dtype(table)? == DType::UI8 => Some(g.scalar(f64::from(1 << (bits - 1)), DType::UI8)?),
+        points => points,
+    };
+    let last = g.rank(numbers)? - 1;
+    let scales = blockwise(g, scales, numbers, (last, block))?;
+    let points = match points {
+        Some(points) if g.rank(points)? > 0 => Some(blockwise(g, points, numbers, (last, block))?),
+        points => points,
+    };
+    one(dequantized(g, numbers, scales, points))
 }
 
 /// `EmbedLayerNormalization`: of words, positions and segments.
@@ -241,4 +272,33 @@ pub(super) fn qlinear_where(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
     let y = dequantized(g, n.input(4)?, n.input(5)?, n.optional(6))?;
     let picked = g.one(Op::SelectV2, &[n.input(0)?, x, y])?;
     one(quantized(g, picked, n.input(7)?, n.optional(8), n.input(1)?))
+}
+
+pub(super) fn expand_dims(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let at = g.reshape_to(n.input(1)?, &[])?;
+    one(g.one(Op::ExpandDims, &[n.input(0)?, at]))
+}
+
+pub(super) fn inverse(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    one(g.one(Op::MatrixInverse, &[n.input(0)?]))
+}
+
+/// `Unique` of com.microsoft: the values in the order of the first ones, their positions and their counts.
+pub(super) fn unique(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let x = g.reshape_to(n.input(0)?, &[-1])?;
+    let index = [("out_idx", AttrArg::Type(Type::Dense(DType::I64)))];
+    g.ops(Op::UniqueWithCounts, &[x], &index, &[])
+}
+
+/// `CDist`: the distance of each row from each other row.
+pub(super) fn distances(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let (a, b) = (g.expand(n.input(0)?, 1)?, g.expand(n.input(1)?, 0)?);
+    let difference = g.sub(a, b)?;
+    let square = g.one(Op::Square, &[difference])?;
+    let sum = g.reduce(Op::Sum, square, &[2], false)?;
+    one(match n.word("metric", "sqeuclidean")? {
+        "sqeuclidean" => Ok(sum),
+        "euclidean" => g.one(Op::Sqrt, &[sum]),
+        other => Err(format!("the metric '{other}' is not supported")),
+    })
 }

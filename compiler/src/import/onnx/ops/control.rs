@@ -329,10 +329,10 @@ fn flags(n: &OnnxNode<'_>, name: &str, count: usize) -> Result<Vec<i64>, Why> {
 }
 
 pub(super) fn scan<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>) -> Lowered {
-    if n.version < 9 {
-        return Err("Scan of version 8 is not supported".into());
-    }
     let body: &'g GraphProto = n.graph("body")?;
+    if n.version < 9 {
+        return scan_of_batch(g, n, body);
+    }
     let all = n.all()?;
     let n_inputs = usize::try_from(n.int_or("num_scan_inputs", 0)).unwrap_or(0);
     let n_states = all.len().checked_sub(n_inputs).filter(|_| n_inputs > 0).ok_or("too few inputs")?;
@@ -375,6 +375,50 @@ pub(super) fn scan<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>) -> Lowered {
         results.push(g.move_axis(stacked, 0, axis)?);
     }
     Ok(results)
+}
+
+/// `Scan` of version 8: each element of the batch, the first axis of all values, is scanned along the second.
+fn scan_of_batch<'g>(g: &mut OnnxImporter<'g>, n: &OnnxNode<'g>, body: &'g GraphProto) -> Lowered {
+    if n.optional(0).is_some() {
+        return Err("sequence_lens of Scan of version 8 are not supported".into());
+    }
+    let all: Vec<ValueId> = (1..n.inputs.len()).map(|i| n.input(i)).collect::<Result<_, _>>()?;
+    let n_inputs = usize::try_from(n.int_or("num_scan_inputs", 0)).unwrap_or(0);
+    let n_states = all.len().checked_sub(n_inputs).filter(|_| n_inputs > 0).ok_or("too few inputs")?;
+    let n_scanned = body.output.len().checked_sub(n_states).ok_or("its body has too few outputs")?;
+    let backwards = flags(n, "directions", n_inputs)?;
+    let first = all[n_states];
+    let (batch, steps) = (g.size(first, 0)?, g.size(first, 1)?);
+    let (batch, steps) = (g.size_value(batch)?, g.size_value(steps)?);
+    let yes = g.scalar(1.0, DType::I1)?;
+    let of_batch =
+        Repeat { trips: Some(batch), condition: yes, variables: Vec::new(), n_scanned: body.output.len() };
+    let done = g.repeat(&of_batch, &mut |g, sample, outer, _| {
+        let of_sample = all.iter().map(|&x| g.gather(x, sample, 0)).collect::<Result<Vec<ValueId>, Why>>()?;
+        let variables = of_sample[..n_states].to_vec();
+        let of_steps = Repeat { trips: Some(steps), condition: yes, variables, n_scanned };
+        let done = g.repeat(&of_steps, &mut |g, at, condition, variables| {
+            let mut args = variables.to_vec();
+            for (&x, &is_backwards) in of_sample[n_states..].iter().zip(&backwards) {
+                let at = if is_backwards != 0 {
+                    let last = g.plus(steps, -1.0)?;
+                    g.sub(last, at)?
+                } else {
+                    at
+                };
+                args.push(g.gather(x, at, 0)?);
+            }
+            let mut variables = g.subgraph(body, &args)?;
+            let scanned = variables.split_off(n_states);
+            Ok(IterationEnd { condition, variables, scanned })
+        })?;
+        let mut scanned = done.variables;
+        for (list, of) in done.lists {
+            scanned.push(g.stacked(list, &of)?);
+        }
+        Ok(IterationEnd { condition: outer, variables: Vec::new(), scanned })
+    })?;
+    done.lists.into_iter().map(|(list, of)| g.stacked(list, &of)).collect()
 }
 
 // ---- sequences ----
@@ -468,6 +512,16 @@ pub(super) fn split_to_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> L
     let x = n.input(0)?;
     let axis = axis_of(n.int_or("axis", 0), g.rank(x)?)?;
     let size = g.dims(x)?[axis];
+    if size < 0 {
+        let part = match n.optional(1) {
+            None => Some(1.0),
+            Some(split) if g.rank(split)? == 0 => g.number_of(split),
+            Some(_) => None,
+        };
+        if let Some(part) = part {
+            return one(parts_of_unknown(g, n, x, (axis, part)));
+        }
+    }
     /// Limit on the parts, each of which becomes an op.
     const MAX_PARTS: i64 = 1 << 16;
     let parts_of = |count: i64| match usize::try_from(count) {
@@ -505,6 +559,41 @@ pub(super) fn split_to_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> L
     one(list_of(g, &parts))
 }
 
+/// The list of the parts of `part` elements along an axis of unknown size; the last one may be smaller.
+fn parts_of_unknown(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    x: ValueId,
+    (axis, part): (usize, f64),
+) -> Result<ValueId, Why> {
+    if part < 1.0 {
+        return Err("its split is not positive".into());
+    }
+    let is_dropped = n.optional(1).is_none() && !n.flag("keepdims", true);
+    let (size, rank) = (g.size(x, axis)?, g.rank(x)?);
+    let (size, each) = (g.size_value(size)?, g.scalar(part, DType::I64)?);
+    let over = g.plus(size, part - 1.0)?;
+    let (trips, yes) = (g.one(Op::FloorDiv, &[over, each])?, g.scalar(1.0, DType::I1)?);
+    let all = Repeat { trips: Some(trips), condition: yes, variables: Vec::new(), n_scanned: 1 };
+    let done = g.repeat(&all, &mut |g, at, condition, _| {
+        let found = if is_dropped {
+            g.gather(x, at, axis)?
+        } else {
+            let from = g.mul(at, each)?;
+            let left = g.sub(size, from)?;
+            let (mut begin, mut sizes) = (vec![DimSize::Known(0); rank], vec![DimSize::Known(-1); rank]);
+            begin[axis] = DimSize::Value(from);
+            sizes[axis] = DimSize::Value(g.one(Op::Minimum, &[left, each])?);
+            let (begin, sizes) = (g.size_vector(&begin)?, g.size_vector(&sizes)?);
+            g.one(Op::Slice, &[x, begin, sizes])?
+        };
+        Ok(IterationEnd { condition, variables: Vec::new(), scanned: vec![found] })
+    })?;
+    let (list, of) = done.lists.into_iter().next().ok_or("its loop collects nothing")?;
+    g.sequences.insert(list, of);
+    Ok(list)
+}
+
 pub(super) fn concat_from_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let list = n.input(0)?;
     let of = of_sequence(g, list)?;
@@ -539,6 +628,10 @@ pub(super) fn concat_from_sequence(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
     let joined =
         g.ops(Op::TensorListConcatV2, &[list, shape, leading], &[], &[of.element, Type::Dense(DType::I64)])?
             [0];
+    if g.dims(joined).is_err() {
+        let ty = g.tensor_type(of.element, Some(&[&[-1], &dims[..]].concat()));
+        g.m.set_value_type(joined, ty);
+    }
     one(g.move_axis(joined, 0, axis))
 }
 

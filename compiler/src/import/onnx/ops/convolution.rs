@@ -415,6 +415,15 @@ pub(super) fn pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     pool_of(g, n, n.input(0)?)
 }
 
+/// `NhwcMaxPool` of com.microsoft.
+pub(super) fn nhwc_max_pool(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let x = n.input(0)?;
+    let last = g.rank(x)?.checked_sub(1).filter(|&last| last > 1).ok_or("its images lack axes")?;
+    let images = g.move_axis(x, last, 1)?;
+    let pooled = pool_of(g, n, images)?;
+    pooled.into_iter().map(|y| g.move_axis(y, 1, last)).collect()
+}
+
 /// The pooling of a node, of these images.
 pub(super) fn pool_of(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) -> Lowered {
     let kernel = n.ints("kernel_shape").ok_or("it has no kernel_shape")?.to_vec();
@@ -424,7 +433,7 @@ pub(super) fn pool_of(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) ->
     let x = g.of_rank(x, kernel.len() + 2)?;
     let windows = Windows::new(g, n, x, kernel)?;
     let (mode, op) = match n.proto.op_type.as_str() {
-        "MaxPool" => ("max", Op::MaxPool),
+        "MaxPool" | "NhwcMaxPool" => ("max", Op::MaxPool),
         "AveragePool" | "QLinearAveragePool" => ("average", Op::AvgPool),
         _ => ("lp", Op::_Pool),
     };

@@ -211,14 +211,17 @@ pub(super) fn resize(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     };
     let (coordinates, nearest) =
         if is_old { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
+    let mut coordinates = n.word("coordinate_transformation_mode", coordinates)?;
+    let mut nearest = n.word("nearest_mode", nearest)?;
+    if (coordinates, nearest) == ("tf_half_pixel_for_nn", "floor") {
+        // The floor of a coordinate that is larger by a half than that of `half_pixel`.
+        (coordinates, nearest) = ("half_pixel", "round_prefer_ceil");
+    }
     let attrs = [
         ("axes", AttrArg::Ints(&axes)),
         ("mode", AttrArg::Str(n.word("mode", "nearest")?)),
-        (
-            "coordinate_transformation_mode",
-            AttrArg::Str(n.word("coordinate_transformation_mode", coordinates)?),
-        ),
-        ("nearest_mode", AttrArg::Str(n.word("nearest_mode", nearest)?)),
+        ("coordinate_transformation_mode", AttrArg::Str(coordinates)),
+        ("nearest_mode", AttrArg::Str(nearest)),
         ("cubic_coeff_a", AttrArg::Float(n.float_or("cubic_coeff_a", -0.75))),
         ("exclude_outside", AttrArg::Bool(n.flag("exclude_outside", false))),
         ("extrapolation_value", AttrArg::Float(n.float_or("extrapolation_value", 0.0))),

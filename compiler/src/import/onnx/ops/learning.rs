@@ -2,12 +2,12 @@
 //! (`ai.onnx.preview.training`).
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Op, Type};
 
 use crate::import::onnx::emit::{AttrArg, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
-use crate::import::onnx_proto::TensorProto;
+use crate::import::onnx_proto::{AttributeProto, TensorProto};
 use crate::ir::ValueId;
 
 fn row(g: &mut OnnxImporter<'_>, numbers: &[f32]) -> Result<ValueId, Why> {
@@ -130,12 +130,8 @@ pub(super) fn labels(
     ints: &str,
     strings: &str,
 ) -> Result<(ValueId, i64), Why> {
-    let strings = n.attr(strings).map(|attr| attr.strings.clone()).filter(|strings| !strings.is_empty());
-    if let Some(strings) = strings {
-        let count = strings.len() as i64;
-        let tensor =
-            TensorProto { dims: vec![count], data_type: 8, string_data: strings, ..TensorProto::default() };
-        return Ok((g.tensor_constant(&tensor)?, count));
+    if let Some(attr) = n.attr(strings).filter(|attr| !attr.strings.is_empty()) {
+        return Ok((self::strings(g, attr)?, attr.strings.len() as i64));
     }
     let ints = n.ints(ints).unwrap_or_default();
     Ok((g.ints(ints)?, ints.len() as i64))
@@ -183,7 +179,9 @@ pub(super) fn linear_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> L
 
 /// A table from keys to values.
 pub(super) fn label_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let x = n.input(0)?;
+    if n.attr("classes_strings").is_some() {
+        return classes(g, n);
+    }
     let side = |g: &mut OnnxImporter<'_>, side: &str| -> Result<ValueId, Why> {
         if let Some(tensor) = n.tensor(&format!("{side}_tensor")) {
             return g.tensor_constant(tensor);
@@ -192,13 +190,7 @@ pub(super) fn label_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
             return g.ints(ints);
         }
         if let Some(attr) = n.attr(&format!("{side}_strings")) {
-            let (dims, string_data) = (vec![attr.strings.len() as i64], attr.strings.clone());
-            return g.tensor_constant(&TensorProto {
-                dims,
-                data_type: 8,
-                string_data,
-                ..TensorProto::default()
-            });
+            return strings(g, attr);
         }
         match n.floats(&format!("{side}_floats")) {
             [] => Err(format!("it has no {side}")),
@@ -212,17 +204,64 @@ pub(super) fn label_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
             let default = g.tensor_constant(tensor)?;
             g.reshape_to(default, &[])?
         }
-        (None, None) => {
-            let text = n.word("default_string", "_Unused")?.as_bytes().to_vec();
-            g.tensor_constant(&TensorProto {
-                data_type: 8,
-                string_data: vec![text],
-                ..TensorProto::default()
-            })?
-        }
+        (None, None) => default_string(g, n)?,
         (None, Some(DType::I64)) => g.int(n.int_or("default_int64", -1))?,
         (None, Some(dtype)) => g.scalar(f64::from(n.float_or("default_float", -0.0)), dtype)?,
     };
+    one(looked_up(g, n.input(0)?, [keys, values, default]))
+}
+
+/// A vector of strings.
+fn strings(g: &mut OnnxImporter<'_>, attr: &AttributeProto) -> Result<ValueId, Why> {
+    let (dims, string_data) = (vec![attr.strings.len() as i64], attr.strings.clone());
+    g.tensor_constant(&TensorProto { dims, data_type: 8, string_data, ..TensorProto::default() })
+}
+
+/// The string for what a table lacks.
+fn default_string(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Result<ValueId, Why> {
+    let text = n.word("default_string", "_Unused")?.as_bytes().to_vec();
+    g.tensor_constant(&TensorProto { data_type: 8, string_data: vec![text], ..TensorProto::default() })
+}
+
+/// A table between strings and integers, in the direction that the type of the input asks for.
+fn either_way(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    [strings, numbers]: [ValueId; 2],
+) -> Result<ValueId, Why> {
+    let x = n.input(0)?;
+    if g.element(x) == Some(Type::String) {
+        let default = g.int(n.int_or("default_int64", -1))?;
+        return looked_up(g, x, [strings, numbers, default]);
+    }
+    let (x, default) = (g.cast(x, DType::I64)?, default_string(g, n)?);
+    looked_up(g, x, [numbers, strings, default])
+}
+
+/// `LabelEncoder` of version 1: strings and their numbers.
+fn classes(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let attr = n.attr("classes_strings").ok_or("it has no classes")?;
+    let numbers: Vec<i64> = (0..attr.strings.len() as i64).collect();
+    let sides = [strings(g, attr)?, g.ints(&numbers)?];
+    one(either_way(g, n, sides))
+}
+
+pub(super) fn category_mapper(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let attr = n.attr("cats_strings").ok_or("it has no cats_strings")?;
+    let numbers = n.ints("cats_int64s").unwrap_or_default();
+    if numbers.len() != attr.strings.len() {
+        return Err(format!("{} strings for {} numbers", attr.strings.len(), numbers.len()));
+    }
+    let sides = [strings(g, attr)?, g.ints(numbers)?];
+    one(either_way(g, n, sides))
+}
+
+/// The values of the keys that are equal to the elements of `x`, or the default.
+fn looked_up(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    [keys, values, default]: [ValueId; 3],
+) -> Result<ValueId, Why> {
     // The position of the first equal key; NaN is found as well.
     let apart = g.rank(x)?;
     let column = g.expand(x, apart)?;
@@ -237,7 +276,7 @@ pub(super) fn label_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
     let axis = g.int(apart as i64)?;
     let at = g.to(Op::ArgMax, &[numbers, axis], &[], DType::I64)?;
     let picked = g.gather(values, at, 0)?;
-    one(g.one(Op::SelectV2, &[found, picked, default]))
+    g.one(Op::SelectV2, &[found, picked, default])
 }
 
 pub(super) fn one_hot_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {

@@ -10,6 +10,11 @@ use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::number_type;
 use crate::ir::ValueId;
 
+/// The range of the numbers of 4 bits that these bytes are.
+fn range_of_4_bits(dtype: DType) -> (f64, f64) {
+    if dtype == DType::I8 { (-8.0, 7.0) } else { (0.0, 15.0) }
+}
+
 /// The range of an integer type.
 fn range(dtype: DType) -> Result<(f64, f64), Why> {
     Ok(match dtype {
@@ -37,7 +42,17 @@ fn spread(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, of: ValueId, x: ValueId) -
     if of_rank != rank {
         return Err(format!("blocks of rank {of_rank} for a tensor of rank {rank}"));
     }
-    // Each number is repeated for its block; the last one may be cut.
+    blockwise(g, of, x, (axis, block))
+}
+
+/// Numbers of blocks of an axis of `x`, each repeated for its block; the last one may be cut.
+pub(super) fn blockwise(
+    g: &mut OnnxImporter<'_>,
+    of: ValueId,
+    x: ValueId,
+    (axis, block): (usize, i64),
+) -> Result<ValueId, Why> {
+    let rank = g.rank(of)?;
     let mut sizes = g.sizes(of)?;
     let apart = g.expand(of, axis + 1)?;
     let mut repeats = vec![1; rank + 1];
@@ -54,10 +69,11 @@ fn spread(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, of: ValueId, x: ValueId) -
 
 /// `saturate(round(x) + zero_point)`.
 fn saturated(g: &mut OnnxImporter<'_>, x: ValueId, zero_point: ValueId, to: DType) -> Result<ValueId, Why> {
+    let has_4_bits = g.is_of_4_bits(zero_point);
     let rounded = g.one(Op::Round, &[x])?;
     let zero_point = g.cast_like(zero_point, rounded)?;
     let shifted = g.add(rounded, zero_point)?;
-    let (low, high) = range(to)?;
+    let (low, high) = if has_4_bits { range_of_4_bits(to) } else { range(to)? };
     let (low, high) = (g.scalar_like(low, shifted)?, g.scalar_like(high, shifted)?);
     let over = g.one(Op::Maximum, &[shifted, low])?;
     let within = g.one(Op::Minimum, &[over, high])?;
@@ -75,6 +91,7 @@ fn linear(
     let (x, scale) = (n.input(0)?, n.input(1)?);
     let (number, is_f32) = (if op == Op::_QuantizeLinear { x } else { scale }, g.dtype(scale)? == DType::F32);
     let has_blocks = n.int_or("block_size", 0) != 0 || g.rank(scale)? > 1;
+    let has_blocks = has_blocks || n.optional(2).is_some_and(|point| g.is_of_4_bits(point));
     if has_blocks || !is_f32 || g.dtype(number)? != DType::F32 || !types.contains(&integers) {
         return Ok(None);
     }
@@ -249,15 +266,20 @@ pub(super) fn conv_integer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowere
 
 pub(super) fn qlinear_conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let i = |at| n.input(at);
-    let mut sum = convolved(g, n, i(0)?, i(3)?, [Some(i(2)?), Some(i(5)?)])?;
-    let rank = g.rank(sum)?;
+    let (mut x, rank) = (i(0)?, g.rank(i(0)?)?);
+    let is_nhwc = n.flag("channels_last", false);
+    if is_nhwc {
+        x = g.move_axis(x, rank - 1, 1)?;
+    }
+    let mut sum = convolved(g, n, x, i(3)?, [Some(i(2)?), Some(i(5)?)])?;
     if let Some(bias) = n.optional(8) {
         let bias = g.expand_behind(bias, rank - 1)?;
         sum = g.add(sum, bias)?;
     }
     let scale = i(4)?;
     let scale = if g.rank(scale)? == 1 { g.expand_behind(scale, rank - 1)? } else { scale };
-    one(requantized(g, sum, [i(1)?, scale, i(6)?], i(7)?))
+    let y = requantized(g, sum, [i(1)?, scale, i(6)?], i(7)?)?;
+    one(if is_nhwc { g.move_axis(y, 1, rank - 1) } else { Ok(y) })
 }
 
 /// `QLinearAdd` and `QLinearMul` of com.microsoft.

@@ -78,9 +78,16 @@ pub(super) fn flat_at(g: &mut OnnxImporter<'_>, x: ValueId, axis: i64) -> Result
 
 pub(super) fn transpose(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let x = n.input(0)?;
-    let perm: Vec<usize> = match n.ints("perm") {
-        Some(perm) => perm.iter().map(|&axis| axis_of(axis, perm.len())).collect::<Result<_, _>>()?,
-        None => (0..g.rank(x)?).rev().collect(),
+    let perm: Vec<usize> = match (n.ints("perm"), g.rank(x)) {
+        (Some(perm), _) => perm.iter().map(|&axis| axis_of(axis, perm.len())).collect::<Result<_, _>>()?,
+        (None, Ok(rank)) => (0..rank).rev().collect(),
+        (None, Err(_)) => {
+            // All axes, the last one first.
+            let rank = g.to(Op::Rank, &[x], &[], DType::I32)?;
+            let (last, end) = (g.plus(rank, -1.0)?, g.scalar(-1.0, DType::I32)?);
+            let perm = g.one(Op::Range, &[last, end, end])?;
+            return one(g.one(Op::Transpose, &[x, perm]));
+        }
     };
     one(g.transpose(x, &perm))
 }
@@ -327,7 +334,12 @@ pub(super) fn constant_of_shape(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> L
 
 pub(super) fn range(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let all = n.all()?;
-    let scalars: Vec<ValueId> = all.into_iter().map(|x| g.reshape_to(x, &[])).collect::<Result<_, _>>()?;
+    let mut scalars: Vec<ValueId> =
+        all.into_iter().map(|x| g.reshape_to(x, &[])).collect::<Result<_, _>>()?;
+    if let [first, _] = scalars[..] {
+        // The operator of com.microsoft may lack the step.
+        scalars.push(g.scalar_like(1.0, first)?);
+    }
     let dtype = g.dtype(n.input(0)?)?;
     if dtype != DType::I16 {
         return one(g.one(Op::Range, &scalars));
@@ -452,7 +464,7 @@ pub(super) fn pad(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         }
         let all = g.size_vector(&all)?;
         let all = g.reshape_to(all, &[rank as i64, 2])?;
-        return one(g.one(Op::PadV2, &[x, all, with]));
+        return one(padded_or_cropped(g, x, &axes, all, with));
     }
     let mut y = x;
     for (i, &axis) in axes.iter().enumerate() {
@@ -483,6 +495,30 @@ fn padded(
     }
     let positive: Vec<(i64, i64)> = pads.iter().map(|&(a, b)| (a.max(0), b.max(0))).collect();
     g.pad(y, &positive, with)
+}
+
+/// Constant padding of these axes by sizes that are not known: the pairs of `pads`, one for each axis of `x`.
+/// Negative ones crop.
+fn padded_or_cropped(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    axes: &[usize],
+    pads: ValueId,
+    with: ValueId,
+) -> Result<ValueId, Why> {
+    let none = g.scalar_like(0.0, pads)?;
+    let (more, opposite) = (g.one(Op::Maximum, &[pads, none])?, g.one(Op::Neg, &[pads])?);
+    let padded = g.one(Op::PadV2, &[x, more, with])?;
+    let less = g.one(Op::Maximum, &[opposite, none])?;
+    let (begin, shape) = (g.slice(less, 1, 0, Some(1))?, g.shape(padded)?);
+    let (begin, cut) = (g.squeeze(begin, &[1])?, g.reduce(Op::Sum, less, &[1], false)?);
+    let sizes = g.sub(shape, cut)?;
+    let cropped = g.one(Op::Slice, &[padded, begin, sizes])?;
+    let (element, mut dims) = (g.element(x).ok_or("it is no tensor")?, g.dims(x)?);
+    axes.iter().for_each(|&axis| dims[axis] = -1);
+    let ty = g.tensor_type(element, Some(&dims));
+    g.m.set_value_type(cropped, ty);
+    Ok(cropped)
 }
 
 /// Padding of an axis with its own elements: gathered by indices that are folded into its range.
