@@ -49,8 +49,8 @@ use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, part, pa
 use crate::scratch::grow;
 pub use crate::simd::Epilogue;
 use crate::simd::{
-    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, ROW, Segment, ShortRows,
-    TileRows, prefetch,
+    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, ROW, Segment, TileRows,
+    prefetch,
 };
 
 /// Panel steps in a block of `b`: three quarters of the L2 cache.
@@ -254,8 +254,8 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         let (isa, k, n) = (self.isa, self.k, self.n);
         let panels = n.div_ceil(PANEL);
         let is_short = (1..=MAX_STEPS).contains(&k) && k.saturating_mul(panels) <= SHORT;
-        let (Some(b), Some(how)) = (self.b.packed(), isa.short_rows()) else { return false };
-        if !is_short || self.a.by_steps() {
+        let Some(b) = self.b.packed() else { return false };
+        if !is_short || self.a.by_steps() || !isa.has_short() {
             return false;
         }
         let b = b.some_panels(0..panels);
@@ -270,8 +270,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             }
             let (from, to) = (tile * rows.len() / tiles, (tile + 1) * rows.len() / tiles);
             let some = rows.start + from..rows.start + to;
-            let in_place = self.a.rows_from(some.start).filter(|_| how == ShortRows::Anywhere);
-            let a = match in_place {
+            let a = match self.a.rows_from(some.start) {
                 Some(in_place) => in_place,
                 None => {
                     self.a.copy(isa, some.clone(), 0..k, &mut space.a[0][0]);

@@ -92,7 +92,6 @@ pub(crate) use moments::NormSlopes;
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use reduce::Reduction;
 pub(crate) use rows::RowFunction;
-pub(crate) use short::ShortRows;
 pub(crate) use taps::NO_TAP;
 pub use update::Update;
 pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};

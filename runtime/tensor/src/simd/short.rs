@@ -2,9 +2,9 @@
 //!
 //! For few steps the fixed costs of [`tile`](super::tile) exceed the products: a call for each panel, copies
 //! of the rows, prefetches of what is near anyway, and the epilogue's pass over the result. Here one call
-//! computes all columns of some rows. Scale, bias, residual and limits are applied to the sums in registers.
-//! With AVX2 the rows are read where they are; the many rows of AVX-512 need a constant stride ([`ROW`]),
-//! since their addresses would not fit into registers.
+//! computes all columns of some rows, which are read where they are. Scale, bias, residual and limits are
+//! applied to the sums in registers. With AVX-512 the addresses of a tile's rows would not fit into registers:
+//! there is no such function.
 //!
 //! The sums have the same order and the same rounding as those of a tile and its epilogue.
 
@@ -15,29 +15,19 @@
 )]
 
 use super::finish::{Epilogue, is_limits, limits};
-use super::layout::{PANEL, PanelStep, ROW};
+use super::layout::{PANEL, PanelStep};
+#[cfg(target_arch = "x86_64")]
+use super::tile::AVX2_ROWS;
 use super::vector::Vector;
 use super::{Isa, IsaKind};
 
-/// The rows of a product of few steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ShortRows {
-    /// At any stride.
-    Anywhere,
-    /// At the stride [`ROW`].
-    Copied,
-}
-
 impl Isa {
-    /// How [`Isa::short`] reads rows, if there is such a function.
-    pub(crate) fn short_rows(self) -> Option<ShortRows> {
-        match self.0 {
-            IsaKind::Portable => None,
-            #[cfg(target_arch = "x86_64")]
-            IsaKind::Avx2 => Some(ShortRows::Anywhere),
-            #[cfg(target_arch = "x86_64")]
-            IsaKind::Avx512 => Some(ShortRows::Copied),
-        }
+    /// True if there is a function [`Isa::short`].
+    pub(crate) fn has_short(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.0 == IsaKind::Avx2;
+        #[cfg(not(target_arch = "x86_64"))]
+        false
     }
 
     /// The product of `rows` rows, from 1 to [`Isa::rows`], and a packed matrix of `k` steps and `n`
@@ -45,7 +35,7 @@ impl Isa {
     /// residual, are at constant strides. For few steps, where [`Isa::tile`] spends its time on fixed costs.
     ///
     /// # Panics
-    /// If an operand is too short, or [`Isa::short_rows`] says that there is no such function.
+    /// If an operand is too short, or there is no such function ([`Isa::has_short`]).
     pub(crate) fn short(
         self,
         rows: usize,
@@ -56,13 +46,10 @@ impl Isa {
     ) {
         let of = ShortProduct::new(rows, a, (b, k), epilogue, (out, to), n);
         match self.0 {
-            IsaKind::Portable => unreachable!("there is no portable function"),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an Isa of this kind exists only if detection found the instructions.
             IsaKind::Avx2 => unsafe { avx2(rows, &of, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an Isa of this kind exists only if detection found the instructions.
-            IsaKind::Avx512 => unsafe { avx512(rows, &of, out) },
+            _ => unreachable!("there is no such function"),
         }
         if !is_limits(epilogue.function) {
             out.chunks_mut(to).take(rows).for_each(|row| self.map(epilogue.function, &mut row[..n]));
@@ -111,7 +98,7 @@ impl<'a> ShortProduct<'a> {
 /// Repeats `$body` for each row below `$count`, with `$i` a constant.
 macro_rules! each_row {
     ($count:ident, $i:ident, $body:block) => {
-        each_row!($count, $i, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13)
+        each_row!($count, $i, $body, 0 1 2 3 4 5)
     };
     ($count:ident, $i:ident, $body:block, $($row:literal)*) => {$(
         if $row < $count {
@@ -121,12 +108,12 @@ macro_rules! each_row {
     )*};
 }
 
-/// `R` rows, all columns. With `FIXED` the stride is [`ROW`].
+/// `R` rows, all columns.
 ///
 /// # Safety
 /// The machine has the vector's instructions. `of` was made for at least `R` rows, and `out` is its result.
 #[inline(always)]
-unsafe fn rows<V: Vector, const R: usize, const FIXED: bool>(of: &ShortProduct<'_>, out: &mut [f32]) {
+unsafe fn rows<V: Vector, const R: usize>(of: &ShortProduct<'_>, out: &mut [f32]) {
     for (panel, steps) in of.b.chunks_exact(of.k).enumerate() {
         let (mut col, end) = (panel * PANEL, of.n.min((panel + 1) * PANEL));
         let mut b = steps.as_ptr().cast::<f32>();
@@ -136,10 +123,10 @@ unsafe fn rows<V: Vector, const R: usize, const FIXED: bool>(of: &ShortProduct<'
             // writes; `b` lies as many numbers behind the start of a step.
             unsafe {
                 match (n >= 2 * V::LANES, n > V::LANES, n == V::LANES) {
-                    (true, ..) => block::<V, R, 2, FIXED, false>(of, b, (col, n), out),
-                    (_, true, _) => block::<V, R, 2, FIXED, true>(of, b, (col, n), out),
-                    (_, _, true) => block::<V, R, 1, FIXED, false>(of, b, (col, n), out),
-                    _ => block::<V, R, 1, FIXED, true>(of, b, (col, n), out),
+                    (true, ..) => block::<V, R, 2, false>(of, b, (col, n), out),
+                    (_, true, _) => block::<V, R, 2, true>(of, b, (col, n), out),
+                    (_, _, true) => block::<V, R, 1, false>(of, b, (col, n), out),
+                    _ => block::<V, R, 1, true>(of, b, (col, n), out),
                 }
                 b = b.wrapping_add(2 * V::LANES);
             }
@@ -154,21 +141,20 @@ unsafe fn rows<V: Vector, const R: usize, const FIXED: bool>(of: &ShortProduct<'
 /// As for [`rows`]; the result has `n` columns from `col` on, and `b` points to those of a panel's first
 /// step.
 #[inline(always)]
-unsafe fn block<V: Vector, const R: usize, const C: usize, const FIXED: bool, const PART: bool>(
+unsafe fn block<V: Vector, const R: usize, const C: usize, const PART: bool>(
     of: &ShortProduct<'_>,
     b: *const f32,
     (col, n): (usize, usize),
     out: &mut [f32],
 ) {
     let ShortProduct { a, stride, b: _, k, n: _, to, epilogue } = *of;
-    let stride = if FIXED { ROW } else { stride };
     let rest = if PART { n - (C - 1) * V::LANES } else { V::LANES };
     // SAFETY: by the caller's contract the instructions are there, row `I` of `a` has `k` elements, a step
     // of the panel has `C` vectors from `b` on, and a row of the result, a residual, a scale and a bias have
     // `C` vectors from `col` on, of which the last one has `rest` numbers.
     unsafe {
         let a = a.as_ptr();
-        let mut sums = [[V::splat(0.0); 2]; 14];
+        let mut sums = [[V::splat(0.0); 2]; AVX2_ROWS];
         for p in 0..k {
             let b = b.add(p * PANEL);
             let b = [V::load(b), V::load(b.add((C - 1) * V::LANES))];
@@ -211,9 +197,9 @@ unsafe fn block<V: Vector, const R: usize, const C: usize, const FIXED: bool, co
 
 /// Calls [`rows`] with the number of rows as a constant.
 macro_rules! some_rows {
-    ($vector:ty, $count:expr, $fixed:literal, $args:tt, $($n:literal)*) => {
+    ($vector:ty, $count:expr, $args:tt, $($n:literal)*) => {
         match $count {
-            $($n => rows::<$vector, $n, $fixed> $args,)*
+            $($n => rows::<$vector, $n> $args,)*
             _ => unreachable!("a tile has 1 to {} rows", [$($n),*].len()),
         }
     };
@@ -225,15 +211,5 @@ fn avx2(count: usize, of: &ShortProduct<'_>, out: &mut [f32]) {
     use std::arch::x86_64::__m256;
     // SAFETY: the function has the target features of the vector's instructions. The bounds of `of` were
     // checked with this `out` for `count` rows.
-    unsafe { some_rows!(__m256, count, false, (of, out), 1 2 3 4 5 6) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-fn avx512(count: usize, of: &ShortProduct<'_>, out: &mut [f32]) {
-    use std::arch::x86_64::__m512;
-    assert_eq!(of.stride, ROW, "rows at a constant stride");
-    // SAFETY: the function has the target features of the vector's instructions. The bounds of `of` were
-    // checked with this `out` for `count` rows.
-    unsafe { some_rows!(__m512, count, true, (of, out), 1 2 3 4 5 6 7 8 9 10 11 12 13 14) }
+    unsafe { some_rows!(__m256, count, (of, out), 1 2 3 4 5 6) }
 }
