@@ -380,7 +380,7 @@ fn move_integers(r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// The most ops between a dequantized tensor and what quantizes a function of it.
 const MAX_TABULATED: usize = 32;
 
-/// What computes a function of one tensor of bytes.
+/// The computation of a function of one tensor of bytes.
 struct Tabulation<'m> {
     m: &'m Module,
     allocator: Arc<dyn Allocator>,

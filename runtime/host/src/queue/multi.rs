@@ -1,10 +1,13 @@
 //! The multi-threaded queue, on a tokio runtime of its own.
 //!
 //! ```text
-//! add_task          ─▶ shared tasks (lock-free) ─▶ N workers, each a tokio task for the life of the queue
+//! add_task          ─▶ shared tasks (lock-free) ─▶ N workers, each a thread for the life of the queue
 //! LocalQueue        ─▶ the worker's local list  ─▶ the same worker, after its task; all but one are shared
-//! add_blocking_task ─▶ tokio's blocking pool, at most B threads
+//! add_blocking_task ─▶ at most B further threads
 //! ```
+//!
+//! All threads are of tokio's blocking pool: the runtime schedules nothing. Workers that were tasks of its
+//! scheduler could share one of its threads, where the second would wait for the first for ever.
 //!
 //! Tasks do not become tokio tasks one by one. A worker takes them from its own deque, from an inbox, or from
 //! the deques of other workers (`shared_tasks`). So a task costs a push and a pop, and the order is nearly
@@ -100,8 +103,9 @@ impl MultiThreaded {
         blocking: usize,
         start: impl Fn() + Send + Sync + 'static,
     ) -> std::io::Result<MultiThreaded> {
-        let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(workers).max_blocking_threads(blocking).thread_name("befrost");
+        assert!(workers > 0, "a queue has a worker");
+        let mut builder = Builder::new_current_thread();
+        builder.max_blocking_threads(workers.saturating_add(blocking)).thread_name("befrost");
         // Under loom tokio has no such hook.
         #[cfg(loom)]
         drop(start);
@@ -119,11 +123,14 @@ impl MultiThreaded {
             quiescers: SegQueue::new(),
             handle: runtime.handle().clone(),
         });
+        let queue = MultiThreaded { state, runtime: Some(runtime), has_idle_callers: false };
         for _ in 0..workers {
-            let state = state.clone();
-            runtime.spawn(async move { state.serve() });
+            let state = queue.state.clone();
+            // tokio panics if the system refuses a thread.
+            let serve = AssertUnwindSafe(|| drop(queue.state.handle.spawn_blocking(move || state.serve())));
+            catch_unwind(serve).map_err(|_| std::io::Error::other("the system refuses a thread"))?;
         }
-        Ok(MultiThreaded { state, runtime: Some(runtime), has_idle_callers: false })
+        Ok(queue)
     }
 
     /// The queue whose callers from outside run no tasks while they wait, as in TFRT. Only its workers do.

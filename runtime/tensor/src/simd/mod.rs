@@ -225,11 +225,6 @@ impl Isa {
         );
     }
 
-    /// The distance of a tile's steps, in numbers: little more than its rows, so that all fit the L1 cache.
-    pub(crate) fn step(self) -> usize {
-        if self.rows() <= tile::SHORT_STEP { tile::SHORT_STEP } else { MAX_ROWS }
-    }
-
     /// Copies `n` elements of each step, `distance` apart in `from`, to rows `row` and on of the steps of
     /// `out`. The rows behind them may be overwritten if `row` is 0.
     pub(crate) fn copy_steps(self, from: (&[f32], usize), rows: (usize, usize), out: &mut [f32]) {

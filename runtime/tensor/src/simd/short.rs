@@ -3,8 +3,8 @@
 //! For few steps the fixed costs of [`tile`](super::tile) exceed the products: a call for each panel, copies
 //! of the rows, prefetches of what is near anyway, and the epilogue's pass over the result. Here one call
 //! computes all columns of some rows, which are read where they are. Scale, bias, residual and limits are
-//! applied to the sums in registers. With AVX-512 the addresses of a tile's rows would not fit into registers:
-//! there is no such function.
+//! applied to the sums in registers. With AVX-512 the addresses of a tile's rows would not fit into
+//! registers: there is no such function.
 //!
 //! The sums have the same order and the same rounding as those of a tile and its epilogue.
 

@@ -35,6 +35,13 @@ pub(super) const PORTABLE_ROWS: usize = 4;
 /// The numbers of a step of few rows; see [`super::Isa::step`].
 pub(super) const SHORT_STEP: usize = 8;
 
+impl super::Isa {
+    /// The distance of a tile's steps, in numbers: little more than its rows, so that all fit the L1 cache.
+    pub(crate) fn step(self) -> usize {
+        if self.rows() <= SHORT_STEP { SHORT_STEP } else { MAX_ROWS }
+    }
+}
+
 /// Calls `$tile` with the number of rows as a constant.
 macro_rules! by_rows {
     ($rows:expr, $tile:ident<$($more:literal),*> $args:tt, $($n:literal)*) => {

@@ -26,9 +26,9 @@ impl Choices<'_> {
         self.0.split_off_first().copied().unwrap_or(0)
     }
 
+    /// A number below `n`, at most 256.
     fn below(&mut self, n: usize) -> usize {
-        let wide = usize::from(u16::from_le_bytes([self.byte(), if n > 256 { self.byte() } else { 0 }]));
-        wide % n.max(1)
+        usize::from(self.byte()) % n.max(1)
     }
 
     /// Mostly a small number, sometimes one at the ends.
@@ -125,6 +125,13 @@ impl Choices<'_> {
     }
 }
 
+/// The number of an operator, which does not depend on what others there are (FNV-1a).
+fn number(name: &str) -> u16 {
+    let step = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    let hash = name.as_bytes().iter().fold(0x811c_9dc5, step);
+    (hash >> 16) as u16
+}
+
 /// The target `eager`: calls of operators are refused, or have results or errors, and a result is of the
 /// type and shape that were inferred before the call. Returns whether the last call had results.
 pub fn eager(bytes: &[u8]) -> bool {
@@ -132,8 +139,13 @@ pub fn eager(bytes: &[u8]) -> bool {
         let runtime = Runtime::builder().work_queue("s").max_memory(MEMORY).build();
         runtime.unwrap_or_else(|error| panic!("there is no runtime: {error}")).eager()
     });
-    // Printing is no property.
-    let rows: Vec<&'static OpRow> = rows().filter(|row| !row.name.starts_with("Print")).collect();
+    static ROWS: LazyLock<Vec<(u16, &'static OpRow)>> = LazyLock::new(|| {
+        // Printing is no property.
+        let rows = rows().filter(|row| !row.name.starts_with("Print"));
+        let mut rows: Vec<(u16, &'static OpRow)> = rows.map(|row| (number(row.name), row)).collect();
+        rows.sort_by_key(|&(number, row)| (number, row.name));
+        rows
+    });
     let mut choices = Choices(bytes);
     let mut handles: Vec<TensorHandle> = Vec::new();
     let mut has_results = false;
@@ -141,7 +153,9 @@ pub fn eager(bytes: &[u8]) -> bool {
         if choices.0.is_empty() {
             break;
         }
-        let row = rows[choices.below(rows.len())];
+        let number = u16::from_le_bytes([choices.byte(), choices.byte()]);
+        let at = ROWS.partition_point(|&(known, _)| known < number);
+        let row = ROWS[at % ROWS.len()].1;
         let signature = row.signature();
         let mut attrs = OpAttrs::new();
         for _ in 0..choices.below(4) {
