@@ -126,11 +126,12 @@ fn alternatives(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
         let end = m.last_op(block_of(m, op, region))?;
         (m.n_operands(end) == 1).then(|| m.operand(end, 0))
     };
-    let (holds, other) = (yielded(0)?, yielded(1)?);
-    let is_true = query::dtype(m, holds) == Some(DType::I1) && query::splat(m, holds) == Some(1.0);
+    let (condition, holds, other) = (m.operand(op, 0), yielded(0)?, yielded(1)?);
+    let is_constant = || query::dtype(m, holds) == Some(DType::I1) && query::splat(m, holds) == Some(1.0);
+    let is_true = holds == condition || is_constant();
     let is_movable =
         |region| m.ops_in(block_of(m, op, region)).all(|op| m.op_name_str(op) == YIELD || can_move(m, op));
-    (is_true && is_movable(0) && is_movable(1)).then(|| (m.operand(op, 0), other))
+    (is_true && is_movable(0) && is_movable(1)).then_some((condition, other))
 }
 
 /// The value of a constant of an integer type.

@@ -185,7 +185,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "TensorScatterMax: 4x2; =[[1],[3]]:2x1xi32; 2x2 -> 4x2",
     "TensorScatterMin: 4x2; =[[1],[3]]:2x1xi32; 2x2 -> 4x2",
     "_EnsureSameSizes: 2x3; 4x3 -> 2x3 <{axes = [1], like_axes = [1], names = [\"n\"]}>",
-    "f_DequantizeLinear: =[[1,-2,3],[4,0,-7]]:2x3xi8; 3; =[0,1,-1]:3xi8 -> 2x3 <{axis = 1 : i64}>",
+    "f~_DequantizeLinear: =[[1,-2,3],[4,0,-7]]:2x3xi8; 3; =[0,1,-1]:3xi8 -> 2x3 <{axis = 1 : i64}>",
     "_GatherElements: 3x4; =[[0,1,1,2],[2,2,0,0]]:2x4xi64 -> 2x4 <{axis = 0 : i64}>",
     "_GatherElements: 2x4; =[[0,3,0],[1,1,2]]:2x3xi32 -> 2x3 <{axis = -1 : i64}>",
     "_ScatterElements: 3x4; =[[0,1,1,2],[2,2,0,0]]:2x4xi64; 2x4 -> 3x4 <{axis = 0 : i64, reduction = \"none\"}>",
