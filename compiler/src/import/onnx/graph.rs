@@ -135,6 +135,9 @@ impl DerefMut for OnnxImporter<'_> {
 /// Unsupported operators: the labels and their nodes.
 type Unsupported = BTreeMap<String, Vec<String>>;
 
+/// An axis, the axis of another tensor that has the same size, and what an error says.
+type SameSize = (i64, i64, String);
+
 impl<'g> OnnxImporter<'g> {
     pub(super) fn new(
         functions: Functions<'g>,
@@ -292,7 +295,7 @@ impl<'g> OnnxImporter<'g> {
             let declared = known.types.get(feed).filter(|_| self.dtype(value).is_ok());
             let names = declared.map(|&ty| size_names(ty)).unwrap_or_default();
             // By the tensor that has the name already: the axes of both, and what an error says.
-            let mut pairs: Vec<(ValueId, Vec<(i64, i64, String)>)> = Vec::new();
+            let mut pairs: Vec<(ValueId, Vec<SameSize>)> = Vec::new();
             for (axis, name) in names.into_iter().enumerate().filter(|(_, name)| !name.is_empty()) {
                 let &mut (other, like, like_axis) = first.entry(name).or_insert((feed, value, axis));
                 if (like, like_axis) == (value, axis) {

@@ -9,6 +9,7 @@
 //! The sums have the same order and the same rounding as those of a tile and its epilogue.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
+#![allow(clippy::needless_range_loop, reason = "vectors of rows and of columns are indexed alike")]
 #![cfg_attr(
     not(target_arch = "x86_64"),
     allow(dead_code, unused_macros, reason = "there is no portable function")
