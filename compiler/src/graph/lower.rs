@@ -11,10 +11,8 @@
 //!
 //! In a block, a read of a resource waits for earlier writes of it, and a write for earlier reads and writes
 //! (`effects`). A function with effects takes a chain as its last argument and returns one, final when its
-//! effects are complete. A control edge from a call, a branch or a loop waits for its effects and its
-//! results: it is an error if one of them is, as the edge from any op that fails. Later effects wait for its
-//! effects only. A public function with effects keeps its signature: all of its results wait for its effects,
-//! so that errors of effects are not lost.
+//! effects are complete. A public function with effects keeps its signature: all of its results wait for its
+//! effects, so that errors of effects are not lost.
 //!
 //! Kernels have no rows from which the typed builder ([`Builder`]) could infer their results, so they are
 //! created by the [`Rewriter`] with the types of what they replace.
@@ -304,18 +302,16 @@ impl Lowering<'_, '_, '_> {
         m.results(op).take(tf::n_data_results(m, op)).map(|value| m.value_type(value)).collect()
     }
 
-    /// Replaces the results of an op, and its completion by a chain of its effects and its results.
+    /// Replaces the results of an op, and its completion by a chain.
     fn replace(&mut self, op: OpId, called: Called) {
         let Called { mut results, chain } = called;
         let n = tf::n_data_results(self.m(), op);
         let completion = self.m().results(op).nth(n);
         if let Some(completion) = completion {
-            let chain = match self.m().is_unused(completion) {
-                true => completion,
-                false => {
-                    let all: Vec<ValueId> = chain.into_iter().chain(results.iter().copied()).collect();
-                    self.chain(op, &all)
-                }
+            let chain = match chain {
+                Some(chain) => chain,
+                None if self.m().is_unused(completion) => completion,
+                None => self.chain(op, &results.clone()),
             };
             results.push(chain);
         }
@@ -350,7 +346,8 @@ impl Lowering<'_, '_, '_> {
             let same = self.r.create_before(op, Op::Identity.op_name(), &operands, &[ty], &[]);
             value = self.m().result(same, 0);
         }
-        self.replace(op, Called { results: vec![value], chain: None });
+        let chain = if self.m().n_results(op) > 1 { Some(self.chain(op, &[value])) } else { None };
+        self.replace(op, Called { results: vec![value], chain });
     }
 
     fn no_op(&mut self, op: OpId) {
@@ -372,7 +369,9 @@ impl Lowering<'_, '_, '_> {
             let same = self.r.create_before(op, Op::Identity.op_name(), &[*value], &[*ty], &[]);
             *value = self.m().result(same, 0);
         }
-        let chain = if self.m().n_results(op) > 1 { self.join(op, &edges) } else { None };
+        let waits: Vec<ValueId> = results.iter().copied().chain(edges).collect();
+        let completion = self.m().n_results(op) > 1;
+        let chain = if completion { Some(self.chain(op, &waits)) } else { None };
         self.replace(op, Called { results, chain });
     }
 

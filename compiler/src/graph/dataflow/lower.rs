@@ -14,7 +14,7 @@
 //!
 //! In a graph nothing but operands orders effects. So the order of the program becomes control edges. A
 //! conditional is complete when the effects of the branch that runs are; an iteration starts when the effects
-//! of the one before are complete. A control edge from a conditional or a loop waits for its results too.
+//! of the one before are complete.
 //!
 //! Not lowered: conditions of another type than `i1`; recursive functions.
 
@@ -50,7 +50,6 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let effectful = effectful(r.ir(), &functions);
     let mut all: Vec<OpId> = functions.values().copied().collect();
     all.sort_unstable();
-    all.iter().for_each(|&function| wait_for_results(r, function));
     // Bodies are copied from the functions as they are, so all are found before one is changed.
     let bodies: FxHashMap<StrId, Body> =
         functions.iter().filter_map(|(&name, &function)| Some((name, Body::of(r.ir(), function)?))).collect();
@@ -100,29 +99,6 @@ impl Body {
             attrs: m.attrs(op).to_vec(),
         });
         Some(Body { args: m.args(block).to_vec(), ops: ops.collect(), returned: m.operands(end).collect() })
-    }
-}
-
-/// Lets control edges from the conditionals and loops of a function wait for their results.
-fn wait_for_results(r: &mut Rewriter<'_>, function: OpId) {
-    for op in body(r.ir(), function) {
-        let m = r.ir();
-        let n = tf::n_data_results(m, op);
-        let completion = m.results(op).nth(n).filter(|&completion| !m.is_unused(completion));
-        let is_lowered = Control::of(m, op).is_some_and(|control| control != Control::Call);
-        let Some(completion) = completion.filter(|_| is_lowered && n > 0) else { continue };
-        let (loc, results) = (m.loc(op), m.results(op).take(n).collect::<Vec<_>>());
-        let all = r.create_named(InsertionPoint::After(op), loc, Op::NoOp.op_name(), &[], &[CHAIN], &[]);
-        let ready = r.ir().result(all, 0);
-        r.replace(completion, ready);
-        let mut waits = vec![completion];
-        for value in results {
-            let types = [r.ir().value_type(value), CHAIN];
-            let name = Op::Identity.op_name();
-            let same = r.create_named(InsertionPoint::Before(all), loc, name, &[value], &types, &[]);
-            waits.push(r.ir().result(same, 1));
-        }
-        r.set_operands(all, &waits);
     }
 }
 

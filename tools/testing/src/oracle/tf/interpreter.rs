@@ -191,8 +191,10 @@ impl TfInterpreter<'_, '_> {
         let n_data = tf::n_data_results(m, op);
         let (mut results, failure) = if control::is_control(name) {
             let results = control::run(self, op, name, operands, env)?;
-            // It completes with its effects and its results.
-            let failure = self.earlier_failure(op).or_else(|| first_error(&results));
+            // The completion of an op with effects is that of its effects. Any other op completes with its
+            // results.
+            let failed = first_error(&results).filter(|_| !has_effect);
+            let failure = self.earlier_failure(op).or(failed);
             (results, failure)
         } else {
             match self.leaf(op, name, &operands, has_effect)? {
