@@ -17,6 +17,7 @@ use crate::signature::{Signature, named};
 
 /// The content of a session.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a session has one")]
 pub(super) enum Content {
     Graph { source: Source, additions: Additions, signature: Option<Signature> },
     Program(Function),
