@@ -46,10 +46,9 @@ pub(super) fn form_cases(r: &mut Rewriter<'_>) {
         if taken.contains(&op) {
             continue;
         }
-        let (subject, chain) = chain_of(r.ir(), op);
-        if chain.len() < 2 {
+        let Some((subject, chain)) = chain_of(r.ir(), op).filter(|(_, chain)| chain.len() > 1) else {
             continue;
-        }
+        };
         taken.extend(chain.iter().map(|link| link.op));
         let moved = move_conditions(r, &chain);
         let (order, least) = order_of(r.ir(), subject, &chain);
@@ -71,9 +70,8 @@ pub(super) fn form_cases(r: &mut Rewriter<'_>) {
 }
 
 /// The chain that starts with a conditional, and the integer that it compares.
-fn chain_of(m: &Module, first: OpId) -> (ValueId, Vec<Link>) {
-    let subject = m.operand(first, 0);
-    let Some(subject) = compared(m, subject, &mut Vec::new()) else { return (subject, Vec::new()) };
+fn chain_of(m: &Module, first: OpId) -> Option<(ValueId, Vec<Link>)> {
+    let subject = compared(m, m.operand(first, 0), &mut Vec::new())?;
     let mut chain = Vec::new();
     let mut next = Some(first);
     while let Some(op) = next {
@@ -84,7 +82,7 @@ fn chain_of(m: &Module, first: OpId) -> (ValueId, Vec<Link>) {
         chain.push(Link { op, condition, constants });
         next = alone_in(m, otherwise(m, op));
     }
-    (subject, chain)
+    Some((subject, chain))
 }
 
 /// The block of a conditional for a condition that does not hold.
@@ -98,18 +96,12 @@ fn block_of(m: &Module, op: OpId, region: usize) -> BlockId {
 
 /// The integer that a condition compares with constants, which are appended.
 fn compared(m: &Module, condition: ValueId, constants: &mut Vec<i64>) -> Option<ValueId> {
-    let op = m.defining_op(condition)?;
-    if m.op_name_str(op) == IF {
-        let (a, b) = alternatives(m, op)?;
+    if let Some((a, b)) = alternatives(m, condition) {
         let subject = compared(m, a, constants)?;
         return (compared(m, b, constants)? == subject).then_some(subject);
     }
-    let op = query::producer_if(m, condition, &[Op::Equal, Op::LogicalOr])?;
+    let op = query::producer_if(m, condition, &[Op::Equal])?;
     let (a, b) = (m.operand(op, 0), m.operand(op, 1));
-    if operator(m, op)? == Op::LogicalOr {
-        let subject = compared(m, a, constants)?;
-        return (compared(m, b, constants)? == subject).then_some(subject);
-    }
     let is_scalar = |value| query::dims(m, value).is_some_and(<[i64]>::is_empty);
     let (subject, constant) = match (integer(m, a), integer(m, b)) {
         (None, Some(constant)) => (a, constant),
@@ -120,18 +112,23 @@ fn compared(m: &Module, condition: ValueId, constants: &mut Vec<i64>) -> Option<
     (is_scalar(a) && is_scalar(b)).then_some(subject)
 }
 
-/// The two conditions of which a conditional evaluates the second if the first does not hold: `a or b`.
-fn alternatives(m: &Module, op: OpId) -> Option<(ValueId, ValueId)> {
+/// The conditions `a` and `b` of `a or b`: of an operator, or of a conditional that evaluates `b` if `a` does
+/// not hold.
+fn alternatives(m: &Module, condition: ValueId) -> Option<(ValueId, ValueId)> {
+    if let Some(op) = query::producer_if(m, condition, &[Op::LogicalOr]) {
+        return Some((m.operand(op, 0), m.operand(op, 1)));
+    }
+    let op = m.defining_op(condition).filter(|&op| m.op_name_str(op) == IF)?;
     let yielded = |region| {
         let end = m.last_op(block_of(m, op, region))?;
         (m.n_operands(end) == 1).then(|| m.operand(end, 0))
     };
-    let (condition, holds, other) = (m.operand(op, 0), yielded(0)?, yielded(1)?);
+    let (first, holds, other) = (m.operand(op, 0), yielded(0)?, yielded(1)?);
     let is_constant = || query::dtype(m, holds) == Some(DType::I1) && query::splat(m, holds) == Some(1.0);
-    let is_true = holds == condition || is_constant();
+    let is_true = holds == first || is_constant();
     let is_movable =
         |region| m.ops_in(block_of(m, op, region)).all(|op| m.op_name_str(op) == YIELD || can_move(m, op));
-    (is_true && is_movable(0) && is_movable(1)).then_some((condition, other))
+    (is_true && is_movable(0) && is_movable(1)).then_some((first, other))
 }
 
 /// The value of a constant of an integer type.

@@ -30,7 +30,6 @@ mod resources;
 mod sets;
 pub(crate) mod specs;
 pub(crate) mod transfers;
-
 pub(crate) mod view;
 
 pub use options::{DeviceOptions, Partition};

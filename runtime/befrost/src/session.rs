@@ -297,7 +297,7 @@ impl SessionBuilder {
         let path = path.as_ref();
         let file = found(path)?;
         match file.kind {
-            FileKind::TensorFlow(..) | FileKind::Onnx => self.build(Graph::at(path), &signatures(&file)?),
+            FileKind::TensorFlow(..) | FileKind::Onnx => self.build(Graph::at(path), signatures(&file)?),
             FileKind::Bef => self.with_program(|runtime, _| Ok(runtime.load(path)?)),
             FileKind::Text => {
                 self.with_program(|runtime, options| Ok(runtime.load_bytes(&compile_with(path, options)?)?))
@@ -314,7 +314,7 @@ impl SessionBuilder {
             Source::File(path) => signatures(&KnownFile::open(path)?)?,
             Source::Text(_) | Source::GraphDef(_) => Vec::new(),
         };
-        self.build(graph, &signatures)
+        self.build(graph, signatures)
     }
 
     /// Opens a TensorFlow GraphDef in memory.
@@ -336,7 +336,7 @@ impl SessionBuilder {
         };
         let functions = public(program).map(|function| Signature::of_function(&function)).collect();
         let runtime = program.runtime().clone();
-        Ok(self.runtime(&runtime).session(Content::Program(function), functions, runtime))
+        Ok(self.session(Content::Program(function), functions, runtime))
     }
 
     fn with_program(
@@ -359,15 +359,15 @@ impl SessionBuilder {
     }
 
     /// A session on a graph with these signatures.
-    fn build(mut self, graph: Graph, signatures: &[Signature]) -> Result<Session, Error> {
+    fn build(mut self, graph: Graph, signatures: Vec<Signature>) -> Result<Session, Error> {
         let runtime = self.take_runtime()?;
         let init = self.options.init.take();
         let is_initialized = self.resources.is_some();
-        let signature = chosen(signatures, self.options.signature.take())?;
+        let signature = chosen(&signatures, self.options.signature.take())?;
         let Graph { source, additions } = graph;
         self.options.shares_resources = true;
         let content = Content::Graph { source, additions, signature };
-        let session = self.session(content, signatures.to_vec(), runtime);
+        let session = self.session(content, signatures, runtime);
         match init {
             Some(init) => {
                 let options = RunOptions { targets: vec![init], ..RunOptions::default() };

@@ -44,16 +44,17 @@ class Session:
     programs. `libraries` are paths of kernel libraries, whose code runs in this process.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, signature: str | None = None, init: str | None = None, level: int | None = None,
-                 threads: int | None = None, max_memory: int | None = None, variables: Variables | None = None,
-                 libraries: Iterable[str | os.PathLike[str]] = (), cache_dir: str | os.PathLike[str] | None = None,
-                 shapes: str = "auto"):
+    def __init__(self, path: str | os.PathLike[str], *, signature: str | None = None, init: str | None = None,
+                 level: int | None = None, threads: int | None = None, max_memory: int | None = None,
+                 variables: Variables | None = None, libraries: Iterable[str | os.PathLike[str]] = (),
+                 cache_dir: str | os.PathLike[str] | None = None, shapes: str = "auto"):
         self._path = os.fspath(path)
         number, queue = _options(level, threads)
         store = None if variables is None else variables._store
         if shapes not in SHAPES:
             raise ValueError(f"shapes is {shapes!r}, not one of {', '.join(map(repr, SHAPES))}")
-        options = (signature, [os.fspath(path) for path in libraries], None if cache_dir is None else os.fspath(cache_dir), shapes)
+        folder = None if cache_dir is None else os.fspath(cache_dir)
+        options = (signature, [os.fspath(path) for path in libraries], folder, shapes)
         self._arguments = (self._path, number, None, queue, max_memory)
         self._options = options
         self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store, *options)
