@@ -98,8 +98,8 @@ def matched(k, x):
 def test_comparisons_of_an_integer_are_a_selection(kind):
     """The graph selects by the number, with the values of Python, at the ends of the type too."""
     limits = np.iinfo(np.int64 if kind is int else kind)
-    numbers = {0, 1, 2, 3, 4, 5, 7, 200, 201, 404, -1, limits.min, limits.max, limits.min + 3, limits.max - 3}
-    numbers = sorted(n for n in numbers if limits.min <= n <= limits.max)
+    edges = {0, 1, 2, 3, 4, 5, 7, 200, 201, 404, -1, limits.min, limits.max, limits.min + 3, limits.max - 3}
+    numbers = sorted(n for n in edges if limits.min <= n <= limits.max)
     small = limits.max > 404 and limits.min < 0
     for f in (numbered, early, matched) if small else (numbered, matched):
         compiled = bf.function(f)
