@@ -13,6 +13,7 @@
 //! # }
 //! ```
 
+#[cfg(feature = "compile")]
 use std::sync::Arc;
 
 use befrost_kernel_api::{Error, ExecContext, Value};

@@ -348,3 +348,23 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
         Ceil Floor Round
     );
 }
+
+/// `to = function(x)`. What costs less than reading `x` is computed while it is read; the others read a copy.
+#[inline(always)]
+pub(super) fn map_to<const FMA: bool>(function: Function, x: &[f32], to: &mut [f32]) {
+    macro_rules! each {
+        ($($name:ident)*) => {
+            match function {
+                $(Function::$name => {
+                    to.iter_mut().zip(x).for_each(|(to, x)| *to = apply::<FMA>(Function::$name, *x));
+                })*
+                _ => {
+                    to.copy_from_slice(x);
+                    map::<FMA>(function, to);
+                }
+            }
+        };
+    }
+    assert_eq!(x.len(), to.len(), "as many results as operands");
+    each!(Relu Relu6 Abs Neg Square Sqrt);
+}

@@ -43,11 +43,45 @@ macro_rules! each_row_of {
     )*};
 }
 
+/// Dispatches to the function for an instruction set.
+macro_rules! dispatch {
+    ($isa:expr, $portable:expr, $avx2:expr, $avx512:expr) => {
+        match $isa.0 {
+            IsaKind::Portable => $portable,
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an Isa of this kind exists only if detection found the instructions.
+            IsaKind::Avx2 => unsafe { $avx2 },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an Isa of this kind exists only if detection found the instructions.
+            IsaKind::Avx512 => unsafe { $avx512 },
+        }
+    };
+}
+
+/// Compiles an inlinable expression once per instruction set, vectorized anew each time: `$portable` without
+/// target features, `$fused` with those of AVX2 and of AVX-512.
+macro_rules! compiled {
+    ($isa:expr, |$($arg:ident: $type:ty),*| $portable:expr, $fused:expr) => {{
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma")]
+        fn avx2($($arg: $type),*) {
+            $fused
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+        fn avx512($($arg: $type),*) {
+            $fused
+        }
+        dispatch!($isa, $portable, avx2($($arg),*), avx512($($arg),*));
+    }};
+}
+
 mod affine;
 mod binary;
 mod bytes;
 mod convert;
 mod correlate;
+mod elementwise;
 mod finish;
 mod functions;
 mod halves;
@@ -119,39 +153,6 @@ enum IsaKind {
     Avx2,
     #[cfg(target_arch = "x86_64")]
     Avx512,
-}
-
-/// Dispatches to the function for an instruction set.
-macro_rules! dispatch {
-    ($isa:expr, $portable:expr, $avx2:expr, $avx512:expr) => {
-        match $isa.0 {
-            IsaKind::Portable => $portable,
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an Isa of this kind exists only if detection found the instructions.
-            IsaKind::Avx2 => unsafe { $avx2 },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an Isa of this kind exists only if detection found the instructions.
-            IsaKind::Avx512 => unsafe { $avx512 },
-        }
-    };
-}
-
-/// Compiles an inlinable expression once per instruction set, vectorized anew each time: `$portable` without
-/// target features, `$fused` with those of AVX2 and of AVX-512.
-macro_rules! compiled {
-    ($isa:expr, |$($arg:ident: $type:ty),*| $portable:expr, $fused:expr) => {{
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma")]
-        fn avx2($($arg: $type),*) {
-            $fused
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-        fn avx512($($arg: $type),*) {
-            $fused
-        }
-        dispatch!($isa, $portable, avx2($($arg),*), avx512($($arg),*));
-    }};
 }
 
 impl Isa {
@@ -647,56 +648,6 @@ impl Isa {
         }
     }
 
-    /// `x = op(x, y)` for each element, or `op(y, x)` over the right operand. `y` is repeated along `x`: a
-    /// tensor of the same size, a row or a single number.
-    ///
-    /// # Panics
-    /// If the length of `x` is not a multiple of that of `y`.
-    pub fn arithmetic(self, op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]) {
-        assert!(x.len().is_multiple_of(y.len()), "{} elements with {}", x.len(), y.len());
-        compiled!(
-            self,
-            |op: Arithmetic, over: Over, x: &mut [f32], y: &[f32]| binary::run(op, over, x, y),
-            binary::run(op, over, x, y)
-        );
-    }
-
-    /// `to = f(a, b)` for each element. Each operand has as many elements as `to`, or one.
-    pub(crate) fn zip(self, zip: Zip, a: &[f32], b: &[f32], to: &mut [f32]) {
-        compiled!(
-            self,
-            |zip: Zip, a: &[f32], b: &[f32], to: &mut [f32]| zip::run(zip, a, b, to),
-            zip::run(zip, a, b, to)
-        );
-    }
-
-    /// `to = a` where a flag, an i32 in the bits of a float, is not 0. Flags and operands have as many
-    /// elements as `to`, or one.
-    pub(crate) fn choose(self, flags: &[f32], a: &[f32], to: &mut [f32]) {
-        compiled!(
-            self,
-            |flags: &[f32], a: &[f32], to: &mut [f32]| zip::choose(flags, a, to),
-            zip::choose(flags, a, to)
-        );
-    }
-
-    /// `to = x`, where `x` has i32 in the bits of floats: as many as `to`, or one.
-    pub(crate) fn to_floats(self, x: &[f32], to: &mut [f32]) {
-        compiled!(self, |x: &[f32], to: &mut [f32]| zip::to_floats(x, to), zip::to_floats(x, to));
-    }
-
-    /// `x = (x - mean) * factor + offset`. The three are rows of one length or single numbers; the length of
-    /// `x` is a multiple of theirs.
-    pub(crate) fn normalize(self, mean: &[f32], factor: &[f32], offset: &[f32], x: &mut [f32]) {
-        compiled!(
-            self,
-            |mean: &[f32], factor: &[f32], offset: &[f32], x: &mut [f32]| {
-                binary::normalize::<FUSED>((mean, factor, offset), x);
-            },
-            binary::normalize::<true>((mean, factor, offset), x)
-        );
-    }
-
     /// Applies a function to each row of `n > 0` elements.
     pub(crate) fn map_rows(self, function: RowFunction<'_>, n: usize, x: &mut [f32]) {
         compiled!(
@@ -767,31 +718,5 @@ impl Isa {
         );
         let lanes = std::hint::black_box(sums)[0].iter().filter(|&&sum| sum != 0.0).count();
         steps * 12 * 2 * lanes
-    }
-
-    /// Updates elements of a variable and its slots by the same number of elements of a gradient.
-    pub(crate) fn update(
-        self,
-        rule: Update,
-        rates: &[f32; MAX_RATES],
-        state: &mut [&mut [f32]],
-        grad: &[f32],
-    ) {
-        compiled!(
-            self,
-            |rule: Update, rates: &[f32; MAX_RATES], state: &mut [&mut [f32]], grad: &[f32]| {
-                update(rule, rates, state, grad);
-            },
-            update(rule, rates, state, grad)
-        );
-    }
-
-    /// `x = function(x)` for each element.
-    pub fn map(self, function: Function, x: &mut [f32]) {
-        compiled!(
-            self,
-            |function: Function, x: &mut [f32]| functions::map::<FUSED>(function, x),
-            functions::map::<true>(function, x)
-        );
     }
 }

@@ -14,7 +14,7 @@ use super::super::walk::broadcast_shape;
 use super::super::{Binary, Compare, Unary, reference};
 use super::rows::Blocks;
 use super::{BLOCK, Cx};
-use crate::simd::{Arithmetic, Function, Isa, Over};
+use crate::simd::{Arithmetic, Function, Isa, Over, Zip};
 use crate::{DType, Element, HostTensor, I1, Shape, TensorError};
 
 /// See [`reference::unary`]; in place.
@@ -77,8 +77,7 @@ pub fn map(function: Function, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor,
         let from: &[f32] = &from;
         cx.parts(&mut out.write::<f32>()?, (BLOCK, COST), &|first, out| {
             for (out, x) in out.chunks_mut(BLOCK).zip(from[first..].chunks(BLOCK)) {
-                out.copy_from_slice(&x[..out.len()]);
-                isa.map(function, out);
+                isa.map_to(function, &x[..out.len()], out);
             }
         });
     }
@@ -163,6 +162,9 @@ fn arithmetic_apart(
         cx.parts(&mut out.write::<f32>()?, (blocks.unit(), 1), &|first, out| {
             blocks.each(first, out, (a, b), |out, a, b| {
                 let (even, other) = if over == Over::Left { (a, b) } else { (b, a) };
+                if other.len() == 1 || other.len() == out.len() {
+                    return isa.zip(Zip::Floats(op), a, b, out);
+                }
                 out.copy_from_slice(even);
                 isa.arithmetic(op, over, out, other);
             });

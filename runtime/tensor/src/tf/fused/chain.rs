@@ -342,10 +342,14 @@ impl Program {
         match step {
             Step::Map(function, x) => {
                 let is_there = matches!(x, Value::Step(at) if self.places[*at] == place);
-                if !is_there {
-                    fill(of(x), to);
+                if is_there {
+                    isa.map(*function, to);
+                } else if let &[x] = of(x) {
+                    to.fill(x);
+                    isa.map(*function, to);
+                } else {
+                    isa.map_to(*function, of(x), to);
                 }
-                isa.map(*function, to);
             }
             Step::Arithmetic(op, a, b) => isa.zip(Zip::Floats(*op), of(a), of(b), to),
             Step::Ints(op, a, b) => isa.zip(Zip::Ints(*op), of(a), of(b), to),
