@@ -1,7 +1,7 @@
 //! Element types by their numbers in the header.
 
 use befrost::DType;
-use befrost::build::Type;
+use befrost::eager::Type;
 
 /// The element types; their numbers never change.
 const DTYPES: [(i32, DType); 15] = [

@@ -49,6 +49,7 @@ mod text;
 mod trace;
 
 pub use attrs::{AttrValue, OpAttrs, OpAttrsRef};
+pub use befrost_tensor::tf::op::Type;
 pub use cache::CacheStats;
 pub use chain::ChainHandle;
 pub use compile::{Compile, CompiledFunction, CompilingOpHandler};

@@ -84,15 +84,22 @@ impl Isa {
         );
     }
 
-    /// `to = function(x)` for each element.
+    /// `to = function(x)` for each element: computed while `x` is read, or in a copy if that takes longer.
     ///
     /// # Panics
     /// If the lengths differ.
     pub fn map_to(self, function: Function, x: &[f32], to: &mut [f32]) {
+        let done = &mut false;
         compiled!(
             self,
-            |function: Function, x: &[f32], to: &mut [f32]| functions::map_to::<FUSED>(function, x, to),
-            functions::map_to::<true>(function, x, to)
+            |function: Function, x: &[f32], to: &mut [f32], done: &mut bool| {
+                *done = functions::map_to::<FUSED>(function, x, to);
+            },
+            *done = functions::map_to::<true>(function, x, to)
         );
+        if !*done {
+            to.copy_from_slice(x);
+            self.map(function, to);
+        }
     }
 }

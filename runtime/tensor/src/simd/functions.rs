@@ -12,6 +12,11 @@
 //! There are no branches, only selections: NaN passes through everything. `FMA` selects the fused instruction
 //! if the machine has it; otherwise `mul_add` would be a library call.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "indices, not iterators, which are only as good as the build's inlining"
+)]
+
 /// A function of one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Function {
@@ -337,9 +342,15 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
             match function {
                 Function::Identity => {}
                 Function::LeakyRelu(alpha) => {
-                    x.iter_mut().for_each(|x| *x = apply::<FMA>(Function::LeakyRelu(alpha), *x));
+                    for i in 0..x.len() {
+                        x[i] = apply::<FMA>(Function::LeakyRelu(alpha), x[i]);
+                    }
                 }
-                $(Function::$name => x.iter_mut().for_each(|x| *x = apply::<FMA>(Function::$name, *x)),)*
+                $(Function::$name => {
+                    for i in 0..x.len() {
+                        x[i] = apply::<FMA>(Function::$name, x[i]);
+                    }
+                })*
             }
         };
     }
@@ -349,22 +360,22 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
     );
 }
 
-/// `to = function(x)`. What costs less than reading `x` is computed while it is read; the others read a copy.
+/// `to = function(x)` for functions that cost less than reading `x`; false for the others.
 #[inline(always)]
-pub(super) fn map_to<const FMA: bool>(function: Function, x: &[f32], to: &mut [f32]) {
+pub(super) fn map_to<const FMA: bool>(function: Function, x: &[f32], to: &mut [f32]) -> bool {
+    let x = &x[..to.len()];
     macro_rules! each {
         ($($name:ident)*) => {
             match function {
                 $(Function::$name => {
-                    to.iter_mut().zip(x).for_each(|(to, x)| *to = apply::<FMA>(Function::$name, *x));
+                    for i in 0..x.len() {
+                        to[i] = apply::<FMA>(Function::$name, x[i]);
+                    }
                 })*
-                _ => {
-                    to.copy_from_slice(x);
-                    map::<FMA>(function, to);
-                }
+                _ => return false,
             }
         };
     }
-    assert_eq!(x.len(), to.len(), "as many results as operands");
     each!(Relu Relu6 Abs Neg Square Sqrt);
+    true
 }
