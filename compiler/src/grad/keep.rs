@@ -25,7 +25,7 @@ use crate::ir::{KnownType, Module, OpId, ValueId};
 
 /// The ops that a backward function computes again, rather than being given their results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Recompute {
+pub enum Recompute {
     /// Constants.
     None,
     /// Those that are cheap to repeat.
@@ -35,13 +35,21 @@ pub(super) enum Recompute {
 }
 
 impl Recompute {
-    pub(super) fn parse(text: &str) -> Option<Recompute> {
-        match text {
-            "none" => Some(Recompute::None),
-            "cheap" => Some(Recompute::Cheap),
-            "all" => Some(Recompute::All),
-            _ => None,
+    /// All of them.
+    pub const ALL: [Recompute; 3] = [Recompute::None, Recompute::Cheap, Recompute::All];
+
+    /// The name in the attribute `bef.recompute`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Recompute::None => "none",
+            Recompute::Cheap => "cheap",
+            Recompute::All => "all",
         }
+    }
+
+    /// What a name stands for.
+    pub fn parse(name: &str) -> Option<Recompute> {
+        Recompute::ALL.into_iter().find(|of| of.name() == name)
     }
 }
 

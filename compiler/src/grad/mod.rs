@@ -38,6 +38,7 @@ mod val;
 mod vjp;
 
 pub(crate) use flow::CUSTOM as CUSTOM_GRADIENT;
+pub use keep::Recompute;
 pub(crate) use request::{PASS, Unconnected, append, by_variables, prepare};
 pub(crate) use val::Val;
 pub(crate) use vjp::{At, Emit, Emitter, Grad, Slices, dense};

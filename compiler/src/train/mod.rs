@@ -32,9 +32,12 @@ pub use optimizer::{Decay, Optimizer, VariableGroup};
 pub use schedule::Schedule;
 pub use spec::Pattern;
 
+pub use crate::grad::Recompute;
+
 use self::entry::function;
 use self::step::StepPlan;
 use crate::diag::Diagnostic;
+use crate::dialects::tf::RECOMPUTE;
 use crate::grad::prepare;
 use crate::graph;
 use crate::ir::Module;
@@ -79,6 +82,8 @@ pub struct TrainOptions {
     pub constants: Option<Pattern>,
     /// The number of updates of the run, if it is known.
     pub steps: Option<u64>,
+    /// What the backward parts of functions, loops and branches compute again that do not say so themselves.
+    pub recompute: Option<Recompute>,
 }
 
 /// Builds the training program of a model that was imported as
@@ -110,6 +115,9 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
     }
     variables::type_reads(&mut r);
     prepare(&mut r);
+    if let Some(recompute) = options.recompute {
+        recompute_unless_said(&mut r, recompute);
+    }
     let plan = StepPlan::new(&mut r, options, schedule)?;
     let mut slots = match &options.optimizer {
         Some(optimizer) => step::append(&mut r, &plan, optimizer)?,
@@ -119,4 +127,15 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
     describe::describe(&mut r, &plan, &slots);
     signatures::refresh(&mut r);
     Ok(())
+}
+
+/// Gives the functions without the attribute `bef.recompute` this one: bodies of loops and branches are
+/// functions by now, whose calls may still say otherwise.
+fn recompute_unless_said(r: &mut Rewriter<'_>, recompute: Recompute) {
+    for function in r.ir().functions() {
+        if r.ir().attr_named(function, RECOMPUTE).is_none() {
+            let (name, value) = (r.cx().str_id(RECOMPUTE), r.cx().str_attr(recompute.name()));
+            r.set_attr(function, name, value);
+        }
+    }
 }

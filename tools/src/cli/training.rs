@@ -1,8 +1,11 @@
 //! Options for training programs, for all tools that make them.
 
 use befrost_compiler::import::TrainingParts;
-use befrost_compiler::train::{Clip, Decay, Optimizer, Pattern, Schedule, TrainOptions, VariableGroup};
+use befrost_compiler::train::{
+    Clip, Decay, Optimizer, Pattern, Recompute, Schedule, TrainOptions, VariableGroup,
+};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 
 /// Options for training.
 #[derive(Args, Clone, Debug, Default)]
@@ -68,6 +71,11 @@ pub(super) struct TrainArgs {
     /// Make variables of the constants of floats whose node matches: fine-tuning
     #[arg(long, value_name = "REGEX")]
     trainable_constants: Option<String>,
+
+    /// What the backward part of a loop, branch or call computes again instead of keeping it: nothing, what is
+    /// cheap, or everything, so that only arguments are kept. `bef.recompute` in the model says otherwise
+    #[arg(long, value_name = "WHAT", value_parser = recompute())]
+    recompute: Option<Recompute>,
 }
 
 impl TrainArgs {
@@ -93,6 +101,7 @@ impl TrainArgs {
             trainable,
             freeze_variables,
             trainable_constants,
+            recompute,
         } = self;
         let texts = [
             train_op,
@@ -106,7 +115,8 @@ impl TrainArgs {
         ];
         let lists = [updates, group];
         let is_text = texts.iter().any(|text| text.is_some()) || lists.iter().any(|list| !list.is_empty());
-        is_text || !metric.is_empty() || clip_norm.or(*clip_value).is_some() || *accumulate != 1
+        let is_number = clip_norm.or(*clip_value).is_some() || *accumulate != 1;
+        is_text || is_number || !metric.is_empty() || recompute.is_some()
     }
 
     /// The parts of the graph; without `init` the node of that name initializes it, if there is one.
@@ -138,6 +148,7 @@ impl TrainArgs {
             ("--trainable", self.trainable.is_some()),
             ("--freeze-variables", self.freeze_variables.is_some()),
             ("--trainable-constants", self.trainable_constants.is_some()),
+            ("--recompute", self.recompute.is_some()),
         ];
         given.iter().find(|(_, given)| *given).map(|(name, _)| *name)
     }
@@ -168,8 +179,15 @@ impl TrainArgs {
             freeze: pattern(&self.freeze_variables)?,
             constants: pattern(&self.trainable_constants)?,
             steps,
+            recompute: self.recompute,
         })
     }
+}
+
+/// `none`, `cheap` or `all`.
+fn recompute() -> impl clap::builder::TypedValueParser<Value = Recompute> {
+    PossibleValuesParser::new(Recompute::ALL.map(Recompute::name))
+        .try_map(|name| Recompute::parse(&name).ok_or("none, cheap or all"))
 }
 
 /// `accuracy`, `top1=accuracy:0`.
