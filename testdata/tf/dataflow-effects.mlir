@@ -14,8 +14,9 @@
 // CHECK: tf_executor.Enter %{{.*}}, %[[BEFORE]] frame
 // CHECK: %[[EVEN:.*]] = "tf.PrintV2"
 // CHECK: "tf.Identity"(%{{.*}}, %[[EVEN]])
-// CHECK: %[[STEP:.*]]:3 = tf_executor.Merge
-// CHECK: tf_executor.NextIteration.Sink {{.*}}, %[[STEP]]#2 :
+// CHECK: %[[STEP:.*]]:2 = tf_executor.Merge
+// CHECK: %[[DONE:.*]]:2 = "tf.Identity"(%[[STEP]]#0)
+// CHECK: tf_executor.NextIteration.Sink {{.*}}, %[[DONE]]#1 :
 // CHECK: %[[END:.*]]:2 = tf_executor.Exit
 // CHECK: "tf.PrintV2"(%{{.*}}, %[[END]]#1)
 // EXEC: before

@@ -38,7 +38,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 }
 
 /// The dead symbols in the tables inside of `root`, without those nested in dead ones.
-fn dead_symbols(m: &Module, root: OpId) -> Vec<OpId> {
+pub(crate) fn dead_symbols(m: &Module, root: OpId) -> Vec<OpId> {
     let live = live_symbols(m, root);
     let mut dead = Vec::new();
     let mut tables = vec![root];

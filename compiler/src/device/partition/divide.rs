@@ -484,7 +484,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         match m.defining_op(chain) {
             // Nothing waits for a constant.
             Some(op) if is_everywhere(m, op) => Vec::new(),
-            Some(op) if Control::of(m, op).is_some() => self.reach.members(m, op).into_iter().collect(),
+            Some(op) if Control::of(m, op).is_some() => {
+                self.effects.completing(m, op, self.reach).into_iter().collect()
+            }
             _ => vec![self.reach.home(m, chain).unwrap_or(part)],
         }
     }

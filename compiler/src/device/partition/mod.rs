@@ -33,6 +33,8 @@ mod graph;
 mod order;
 pub(super) mod primitives;
 mod reach;
+#[cfg(test)]
+mod tests;
 mod urgent;
 pub(crate) mod verify;
 
@@ -42,13 +44,14 @@ use bef_format::device::LOCALHOST;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::homes::{self, Homes, function_attr};
+use super::homes::{Homes, function_attr};
 use super::place::simulate::StartTimes;
 use super::specs::{DEVICES, Devices};
 use super::transfers;
 use crate::dialects::tf::{self, Control};
-use crate::graph::effects::{effectful, functions};
+use crate::graph::effects::functions;
 use crate::ir::{Module, OpId, StrId};
+use crate::pass::symbol_dce::dead_symbols;
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use divide::Divide;
 use reach::{PartIndex, Reach, Role, roles_of};
@@ -182,6 +185,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     if transfers::is_refused(r.ir(), &devices, cx) {
         return r.change();
     }
+    // Lowering leaves functions that nothing runs any more: a part holds what it reaches.
+    dead_symbols(r.ir(), r.root()).into_iter().for_each(|op| r.erase(op));
     primitives::assign_all(r, &devices);
     transfers::adopt(r, &devices);
     transfers::remove(r);
@@ -193,13 +198,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut divide = Divide::new(r, cx, (&parts, starts), &reach);
     divide.run(Some(cx.text("only")).filter(|only| !only.is_empty()));
     let (n_sends, n_signals) = divide.crossings();
-    let all = functions(r.ir());
-    let effectful = effectful(r.ir(), &all);
-    for function in transfers::sorted_functions(r.ir()) {
-        if let Some(block) = homes::block_of(r.ir(), function) {
-            urgent::sends_first(r, block, &effectful);
-        }
-    }
+    urgent::sends_first(r, cx, &devices);
     // Else `tf-transfers` follows, which needs the names of ops on the client's device.
     if cx.text("by") == "device" && !devices.have_memories() {
         transfers::drop_client(r, &devices);

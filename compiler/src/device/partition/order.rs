@@ -12,6 +12,9 @@
 //! In a graph of primitives control edges order effects, and nothing else does.
 //!
 //! Only effects outside of the program count, such as prints: a resource belongs to one device.
+//!
+//! A control edge from a branch, a loop or a call with effects waits for the parts in which it has them, as it
+//! waits for these effects in the whole program; without effects it waits for the parts of its results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,36 +23,49 @@ use rustc_hash::FxHashMap;
 use super::reach::{PartIndex, Reach};
 use crate::device::homes::function_attr;
 use crate::device::{body_with_graphs, is_handle};
-use crate::dialects::tf::Control;
+use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::GRAPH;
 use crate::graph::effects::callees;
 use crate::ir::{Module, OpId, StrId, ValueId};
 use crate::rewrite::{state_access, with_callers};
 
-/// The parts on which functions have effects outside of the program.
+/// The parts on which functions have effects.
 pub(super) struct EffectParts {
+    /// Those outside of the program.
     functions: FxHashMap<StrId, BTreeSet<PartIndex>>,
+    /// All of them.
+    all: FxHashMap<StrId, BTreeSet<PartIndex>>,
     /// For the condition and the body of each loop, the parts of both.
     loops: FxHashMap<StrId, BTreeSet<PartIndex>>,
 }
 
 impl EffectParts {
     pub(super) fn of_module(m: &Module, reach: &Reach<'_>) -> EffectParts {
-        let mut parts = EffectParts { functions: FxHashMap::default(), loops: FxHashMap::default() };
+        let [functions, all, loops] = Default::default();
+        let mut parts = EffectParts { functions, all, loops };
         let mut calls = Vec::new();
-        // By part: the functions with ops there that have such effects.
-        let mut own: BTreeMap<PartIndex, Vec<StrId>> = BTreeMap::new();
+        // By part: the functions with such effects there, and those with any.
+        let mut outside: BTreeMap<PartIndex, Vec<StrId>> = BTreeMap::new();
+        let mut any = outside.clone();
         for (&name, &function) in &reach.homes.functions {
             for op in body_with_graphs(m, function) {
                 if is_outside(m, op) {
-                    own.entry(reach.part_of_op(m, op)).or_default().push(name);
+                    outside.entry(reach.part_of_op(m, op)).or_default().push(name);
+                }
+                if m.op_name_str(op) == GRAPH {
+                    let members = &reach.functions[&name].members;
+                    members.iter().for_each(|&part| any.entry(part).or_default().push(name));
+                } else if state_access(m, op).is_some() {
+                    any.entry(reach.part_of_op(m, op)).or_default().push(name);
                 }
                 calls.extend(callees(m, op).into_iter().map(|callee| (name, callee)));
             }
         }
-        for (part, functions) in own {
-            for name in with_callers(functions, &calls) {
-                parts.functions.entry(name).or_default().insert(part);
+        for (own, of) in [(outside, &mut parts.functions), (any, &mut parts.all)] {
+            for (part, functions) in own {
+                for name in with_callers(functions, &calls) {
+                    of.entry(name).or_default().insert(part);
+                }
             }
         }
         for op in reach.homes.functions.values().flat_map(|&function| body_with_graphs(m, function)) {
@@ -70,6 +86,17 @@ impl EffectParts {
         }
         let all = callees(m, op).into_iter().filter_map(|name| self.functions.get(&name));
         all.flatten().copied().collect()
+    }
+
+    /// The parts that the completion of an op that runs functions waits for.
+    pub(super) fn completing(&self, m: &Module, op: OpId, reach: &Reach<'_>) -> BTreeSet<PartIndex> {
+        let effects = callees(m, op).into_iter().filter_map(|name| self.all.get(&name));
+        let effects: BTreeSet<PartIndex> = effects.flatten().copied().collect();
+        if !effects.is_empty() {
+            return effects;
+        }
+        let results = m.results(op).take(tf::n_data_results(m, op));
+        results.filter_map(|value| reach.home(m, value)).collect()
     }
 
     /// The parts whose next effects wait for the last ones of a loop's function; none for any other function.

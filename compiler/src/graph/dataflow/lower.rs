@@ -14,7 +14,11 @@
 //!
 //! In a graph nothing but operands orders effects. So the order of the program becomes control edges. A
 //! conditional is complete when the effects of the branch that runs are; an iteration starts when the effects
-//! of the one before are complete.
+//! of the one before are complete. What has no effects is complete when its results are.
+//!
+//! The edge from a Merge is no error if what it passes on is one, so the edges are those of Identities behind
+//! it. The pivot of a body, and the completion of a loop with effects, are those of a variable on which the
+//! condition depends: if that is an error, the condition is one, and the loop ends with it.
 //!
 //! Not lowered: conditions of another type than `i1`; recursive functions.
 
@@ -191,9 +195,27 @@ impl ToPrimitives<'_, '_> {
         }
     }
 
-    /// The completion of an op, if it has one.
+    /// The completion of an op, if it has one and something waits for it.
     fn completion(&self, op: OpId) -> Option<ValueId> {
-        self.m().results(op).nth(tf::n_data_results(self.m(), op))
+        let m = self.m();
+        m.results(op).nth(tf::n_data_results(m, op)).filter(|&completion| !m.is_unused(completion))
+    }
+
+    /// True if one of these functions has effects.
+    fn have_effects(&self, functions: &[StrId]) -> bool {
+        functions.iter().any(|name| self.effectful.contains(name))
+    }
+
+    /// The number of the first argument on which the first result of a function depends.
+    fn deciding(&self, name: StrId) -> Option<usize> {
+        let body = &self.bodies[&name];
+        let mut needed: FxHashSet<ValueId> = body.returned.first().copied().into_iter().collect();
+        for op in body.ops.iter().rev() {
+            if op.results.iter().any(|(value, _)| needed.contains(value)) {
+                needed.extend(&op.operands);
+            }
+        }
+        body.args.iter().position(|arg| needed.contains(arg))
     }
 
     /// Makes a graph of a function's body, and lowers the ops in it and in their callees. Returns the number
@@ -252,6 +274,14 @@ impl ToPrimitives<'_, '_> {
         self.make(before, Op::Identity.op_name(), &[value], &[ty, CHAIN])[1]
     }
 
+    /// A completion that waits for all of these, at least one.
+    fn joined(&mut self, before: OpId, edges: Vec<ValueId>) -> ValueId {
+        match edges[..] {
+            [edge] => edge,
+            _ => self.make(before, Op::NoOp.op_name(), &edges, &[CHAIN])[0],
+        }
+    }
+
     /// Copies a function's ops in front of an op.
     fn copy(&mut self, before: OpId, name: StrId, args: &[ValueId], inside: &Rc<CopyScope>) -> CopiedBody {
         let body = &self.bodies[&name];
@@ -296,6 +326,7 @@ impl ToPrimitives<'_, '_> {
         let (data, edges) = operands.split_at(tf::n_data_operands(m, op));
         let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
         let completion = self.completion(op);
+        let has_effects = self.have_effects(functions) || results.is_empty();
         let by = data[0];
         let of = if control == Control::If { Primitive::Switch } else { Primitive::SwitchN };
         let switch = |this: &mut Self, value: ValueId| {
@@ -313,23 +344,29 @@ impl ToPrimitives<'_, '_> {
             let copied = self.copy(op, name, &args, &Rc::new(CopyScope { names, pivot }));
             of_branches.push(copied.returned);
             made.extend(copied.ops);
-            if completion.is_some() {
+            if completion.is_some() && has_effects {
                 let ty = self.m().value_type(by);
                 let waits = [&[pivots[branch]], &copied.effects[..]].concat();
                 ends.extend(self.make(op, Op::Identity.op_name(), &waits, &[ty]));
             }
         }
         let index = self.index_type();
+        let mut awaited = Vec::new();
         for (i, &result) in results.iter().enumerate() {
             let inputs: Vec<ValueId> = of_branches.iter().map(|values| values[i]).collect();
             let ty = self.m().value_type(result);
             let merged = self.primitive(op, Primitive::Merge, &inputs, &[ty, index]);
             self.r.replace(result, merged[0]);
+            awaited.push(merged[0]);
         }
         if let Some(completion) = completion {
-            let ty = self.m().value_type(by);
-            let merged = self.primitive(op, Primitive::Merge, &ends, &[ty, index, CHAIN]);
-            self.r.replace(completion, merged[2]);
+            if has_effects {
+                let ty = self.m().value_type(by);
+                awaited = vec![self.primitive(op, Primitive::Merge, &ends, &[ty, index])[0]];
+            }
+            let edges: Vec<ValueId> = awaited.into_iter().map(|value| self.pivot(op, value)).collect();
+            let ready = self.joined(op, edges);
+            self.r.replace(completion, ready);
         }
         self.r.erase(op);
         made
@@ -358,6 +395,7 @@ impl ToPrimitives<'_, '_> {
         self.n_frames += 1;
         let frame = self.r.cx().str_attr(&frame);
         let (index, token) = (self.index_type(), self.r.cx().opaque_type(TOKEN));
+        let deciding = self.deciding(functions[0]).unwrap_or(0);
         let (mut merged, mut tokens, mut started) = (Vec::new(), Vec::new(), None);
         for (&value, &ty) in data.iter().zip(&types) {
             let mut attrs = vec![("frame_name", frame)];
@@ -385,7 +423,7 @@ impl ToPrimitives<'_, '_> {
             .zip(&types)
             .map(|(&value, &ty)| self.primitive(op, Primitive::Switch, &[value, cond[0]], &[ty, ty]))
             .collect();
-        let pivot = Some(self.pivot(op, switched[0][1]));
+        let pivot = Some(self.pivot(op, switched[deciding][1]));
         let args: Vec<ValueId> = switched.iter().map(|values| values[1]).collect();
         let within = Rc::new(CopyScope { names: named(functions[1]), pivot });
         let CopiedBody { returned: next, ops, effects } = self.copy(op, functions[1], &args, &within);
@@ -393,14 +431,17 @@ impl ToPrimitives<'_, '_> {
         for (&token, &value) in tokens.iter().zip(&next) {
             self.primitive(op, Primitive::Sink, &[&[token, value], &effects[..]].concat(), &[]);
         }
-        let mut completion = completion;
+        let mut exits = Vec::new();
         for ((values, &result), &ty) in switched.iter().zip(&results).zip(&types) {
             let types: &[TypeId] = if completion.is_some() { &[ty, CHAIN] } else { &[ty] };
             let exit = self.primitive(op, Primitive::Exit, &[values[0]], types);
             self.r.replace(result, exit[0]);
-            if let Some(completion) = completion.take() {
-                self.r.replace(completion, exit[1]);
-            }
+            exits.extend(exit.get(1));
+        }
+        if let Some(completion) = completion {
+            let waits = if self.have_effects(functions) { vec![exits[deciding]] } else { exits };
+            let ready = self.joined(op, waits);
+            self.r.replace(completion, ready);
         }
         self.r.erase(op);
         made
