@@ -8,10 +8,10 @@
 //!
 //! An argument of a function goes to every part that reads it there, so it does not cross inside of the
 //! function; likewise an invariant of a loop. A variable that a loop changes has one home, and crosses in
-//! each iteration. All branches of an op have the same parts and arguments. The sets only grow, so the rules
-//! are applied until nothing changes.
+//! each iteration. All branches of an op have the same parts and arguments. The sets only grow; the rules are
+//! applied to a function once, callees first, and again when the sets of one of its callees have grown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -74,17 +74,28 @@ impl<'a> Reach<'a> {
             let of = FunctionParts { members: BTreeSet::new(), takes, homed: vec![false; n] };
             reach.functions.insert(name, of);
         }
-        for &(_, function) in &order {
+        let mut callers: FxHashMap<StrId, Vec<StrId>> = FxHashMap::default();
+        for &(caller, function) in &order {
             for op in body_with_graphs(m, function) {
                 let names: FxHashSet<StrId> = callees(m, op).into_iter().collect();
-                names.iter().for_each(|&name| *reach.n_sites.entry(name).or_default() += 1);
+                for name in names {
+                    *reach.n_sites.entry(name).or_default() += 1;
+                    callers.entry(name).or_default().push(caller);
+                }
                 reach.roles.extend(roles_of(m, op));
                 if Control::of(m, op) == Some(Control::While) {
                     reach.carry(m, op);
                 }
             }
         }
-        while order.iter().fold(false, |changed, &(name, function)| reach.grow(m, name, function) | changed) {
+        let mut todo: VecDeque<StrId> = order.iter().map(|&(name, _)| name).collect();
+        let mut waiting: FxHashSet<StrId> = todo.iter().copied().collect();
+        while let Some(name) = todo.pop_front() {
+            waiting.remove(&name);
+            for grown in reach.grow(m, name) {
+                let callers = callers.get(&grown).into_iter().flatten();
+                todo.extend(callers.filter(|&&caller| waiting.insert(caller)));
+            }
         }
         reach
     }
@@ -133,10 +144,10 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Applies the rules to a function once; true if something changed.
-    fn grow(&mut self, m: &Module, name: StrId, function: OpId) -> bool {
-        let Some(block) = block_of(m, function) else { return false };
-        let mut changed = false;
+    /// Applies the rules to a function once. Returns the functions whose sets have grown.
+    fn grow(&mut self, m: &Module, name: StrId) -> Vec<StrId> {
+        let Some(block) = block_of(m, self.homes.functions[&name]) else { return Vec::new() };
+        let mut grown = Vec::new();
         let args: FxHashMap<ValueId, usize> =
             m.args(block).iter().enumerate().map(|(i, &arg)| (arg, i)).collect();
         let mut members = BTreeSet::new();
@@ -172,7 +183,7 @@ impl<'a> Reach<'a> {
                 }
                 continue;
             };
-            changed |= self.unite(m, op);
+            grown.extend(self.unite(m, op));
             let parts = self.members(m, op);
             let first = usize::from(matches!(control, Control::If | Control::Case));
             let n_data = tf::n_data_operands(m, op);
@@ -183,38 +194,37 @@ impl<'a> Reach<'a> {
             }
             members.extend(parts);
         }
-        let Some(of) = self.functions.get_mut(&name) else { return changed };
+        let Some(of) = self.functions.get_mut(&name) else { return grown };
+        let mut has_grown = false;
         for (i, part) in taken {
             if !of.homed[i] {
-                changed |= of.takes[i].insert(part);
+                has_grown |= of.takes[i].insert(part);
             }
             members.insert(part);
         }
         for part in members {
-            changed |= of.members.insert(part);
+            has_grown |= of.members.insert(part);
         }
-        changed
+        grown.extend(has_grown.then_some(name));
+        grown
     }
 
-    /// Gives all callees of an op the same parts and arguments; true if something changed.
-    fn unite(&mut self, m: &Module, op: OpId) -> bool {
+    /// Gives all callees of an op the same parts and arguments. Returns those whose sets have grown.
+    fn unite(&mut self, m: &Module, op: OpId) -> Vec<StrId> {
         let members = self.members(m, op);
         let names = callees(m, op);
         let n = names.iter().filter_map(|name| self.functions.get(name)).map(|of| of.takes.len()).max();
         let takes: Vec<BTreeSet<PartIndex>> = (0..n.unwrap_or(0)).map(|i| self.takers(m, op, i)).collect();
-        let mut changed = false;
+        let size = |of: &FunctionParts| of.members.len() + of.takes.iter().map(BTreeSet::len).sum::<usize>();
+        let mut grown = Vec::new();
         for name in names {
             let Some(of) = self.functions.get_mut(&name) else { continue };
-            let n = of.members.len();
+            let before = size(of);
             of.members.extend(&members);
-            changed |= of.members.len() > n;
-            for (own, all) in of.takes.iter_mut().zip(&takes) {
-                let n = own.len();
-                own.extend(all);
-                changed |= own.len() > n;
-            }
+            of.takes.iter_mut().zip(&takes).for_each(|(own, all)| own.extend(all));
+            grown.extend((size(of) > before).then_some(name));
         }
-        changed
+        grown
     }
 
     /// The parts that have ops in an op's callees.

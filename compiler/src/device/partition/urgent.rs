@@ -8,48 +8,70 @@
 //! A device with one thread runs ready kernels in the order of their function. A send behind work that does
 //! not concern it holds up the part that waits for it: in a loop, the next iteration. So sends move up with
 //! what they need, those first whose value is there first, by the longest estimated path from the start of
-//! the function.
+//! the function, with the times by which policies place ([`costs`](crate::device::place::costs)).
 //!
 //! No op gets another operand, so no new wait comes about. Ops on state and fences keep their order, since
 //! the lowering derives chains from it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::build::query;
+use crate::device::homes::block_of;
+use crate::device::is_placed;
+use crate::device::place::costs::Costs;
+use crate::device::place::measured::measured;
+use crate::device::specs::{CLIENT, DeviceIndex, Devices};
+use crate::device::transfers::sorted_functions;
 use crate::dialects::dev;
-use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::GRAPH;
-use crate::graph::effects::access;
-use crate::ir::{BlockId, Module, OpId, StrId};
-use crate::pass::Rewriter;
+use crate::graph::effects::{access, effectful, functions};
+use crate::ir::{Module, OpId, StrId};
+use crate::pass::{PassCx, Rewriter};
 
-/// Nanoseconds of an op without work, and of one that runs functions.
-const OVERHEAD: u64 = 200;
-const FUNCTIONS: u64 = 1_000_000;
-/// Arithmetic operations, and bytes, per nanosecond.
-const FLOPS: u64 = 20;
-const BANDWIDTH: u64 = 10;
-
-/// Moves the sends of a block up.
-pub(super) fn sends_first(r: &mut Rewriter<'_>, block: BlockId, effectful: &FxHashSet<StrId>) {
+/// Moves the sends of all functions up.
+pub(super) fn sends_first(r: &mut Rewriter<'_>, cx: &PassCx<'_>, devices: &Devices) {
     let m = r.ir();
-    let mut ops: Vec<OpId> = m.ops_in(block).collect();
-    let Some(end) = ops.pop() else { return };
-    let order = UrgentOrder::of(m, &ops, effectful).sends_first(m, &ops);
-    if order.iter().enumerate().any(|(i, &at)| i != at) {
-        order.into_iter().for_each(|at| r.move_before(ops[at], end));
+    let functions = functions(m);
+    let effectful = effectful(m, &functions);
+    let (trips, measured) = (cx.number("trips").clamp(1, 1_000_000) as f64, measured(m, cx));
+    let mut costs: FxHashMap<DeviceIndex, Costs<'_>> = FxHashMap::default();
+    let mut moved: Vec<(OpId, OpId)> = Vec::new();
+    for function in sorted_functions(m) {
+        let mut ops: Vec<OpId> =
+            block_of(m, function).into_iter().flat_map(|block| m.ops_in(block)).collect();
+        let Some(end) = ops.pop() else { continue };
+        let own = devices.of(m, function).unwrap_or(CLIENT);
+        // An op without an operator takes no time: what is received may be there at once.
+        let mut time = |op: OpId| -> f64 {
+            let all = m.walk(op).filter(|&op| is_placed(m, op));
+            all.map(|op| {
+                let device = devices.of(m, op).unwrap_or(own);
+                let new = || Costs::of(m, &functions, (devices, device), (trips, &measured));
+                costs.entry(device).or_insert_with(new).time(op)
+            })
+            .sum()
+        };
+        let order = UrgentOrder::of(m, &ops, &effectful, &mut time).sends_first(m, &ops);
+        if order.iter().enumerate().any(|(i, &at)| i != at) {
+            moved.extend(order.into_iter().map(|at| (ops[at], end)));
+        }
     }
+    moved.into_iter().for_each(|(op, end)| r.move_before(op, end));
 }
 
 /// For each op of a block the numbers of those that it waits for, and when it would be complete on a device
 /// of its own.
 struct UrgentOrder {
     waits: Vec<Vec<usize>>,
-    ends: Vec<u64>,
+    ends: Vec<f64>,
 }
 
 impl UrgentOrder {
-    fn of(m: &Module, ops: &[OpId], effectful: &FxHashSet<StrId>) -> UrgentOrder {
+    fn of(
+        m: &Module,
+        ops: &[OpId],
+        effectful: &FxHashSet<StrId>,
+        time: &mut dyn FnMut(OpId) -> f64,
+    ) -> UrgentOrder {
         let number: FxHashMap<OpId, usize> = ops.iter().enumerate().map(|(i, &op)| (op, i)).collect();
         let (mut order, mut last) = (UrgentOrder { waits: Vec::new(), ends: Vec::new() }, None);
         for (i, &op) in ops.iter().enumerate() {
@@ -59,8 +81,8 @@ impl UrgentOrder {
             if is_graph || m.op_name_str(op) == dev::FENCE || access(m, op, effectful).is_some() {
                 waits.extend(last.replace(i));
             }
-            let ready = waits.iter().map(|&at| order.ends[at]).max().unwrap_or(0);
-            order.ends.push(ready.saturating_add(time(m, op)));
+            let ready = waits.iter().map(|&at| order.ends[at]).fold(0.0, f64::max);
+            order.ends.push(ready + time(op));
             order.waits.push(waits);
         }
         order
@@ -69,7 +91,7 @@ impl UrgentOrder {
     /// The numbers of the ops in their new order.
     fn sends_first(&self, m: &Module, ops: &[OpId]) -> Vec<usize> {
         let mut sends: Vec<usize> = (0..ops.len()).filter(|&i| m.op_name_str(ops[i]) == dev::SEND).collect();
-        sends.sort_by_key(|&i| self.ends[i]);
+        sends.sort_by(|&a, &b| self.ends[a].total_cmp(&self.ends[b]));
         let (mut order, mut is_placed) = (Vec::with_capacity(ops.len()), vec![false; ops.len()]);
         for send in sends.into_iter().chain(0..ops.len()) {
             let start = order.len();
@@ -85,13 +107,4 @@ impl UrgentOrder {
         }
         order
     }
-}
-
-/// The estimated nanoseconds of an op. What is received may be there at once.
-fn time(m: &Module, op: OpId) -> u64 {
-    if Control::of(m, op).is_some() || m.op_name_str(op) == GRAPH {
-        return FUNCTIONS;
-    }
-    let work = tf::row(m, op).and_then(|row| query::work(m, op, row));
-    work.map_or(OVERHEAD, |work| OVERHEAD + (work.flops / FLOPS).max(work.bytes / BANDWIDTH))
 }

@@ -19,7 +19,7 @@ use super::groups::{GroupId, Groups};
 use super::measured::Measured;
 use super::schedule::{Problem, Task, TaskId};
 use crate::build::query::{self, bytes_of, shape_of};
-use crate::device::specs::Devices;
+use crate::device::specs::{DeviceIndex, Devices};
 use crate::device::{is_constant, is_placed};
 use crate::dialects::tf::{self, Control};
 use crate::graph::effects::{body, callees, functions};
@@ -61,8 +61,7 @@ impl Estimated {
             let (config, kind) = (devices.config(device), name.kind());
             let same = kinds.iter().position(|known| known.kind == kind && known.is_as_fast_as(config));
             let known = same.unwrap_or_else(|| {
-                let known = FxHashMap::default();
-                kinds.push(Costs { m, functions: &functions, trips, kind, config, measured, known });
+                kinds.push(Costs::of(m, &functions, (devices, device), (trips, measured)));
                 kinds.len() - 1
             });
             kind_of.push(known);
@@ -184,7 +183,7 @@ impl Constants {
 }
 
 /// Times of ops on a device.
-struct Costs<'m> {
+pub(in crate::device) struct Costs<'m> {
     m: &'m Module,
     kind: &'m str,
     config: &'m DeviceConfig,
@@ -198,7 +197,18 @@ struct Costs<'m> {
 /// Maximum depth of nested calls whose times are added up.
 const MAX_DEPTH: usize = 64;
 
-impl Costs<'_> {
+impl<'m> Costs<'m> {
+    /// The times of a module's ops on a device. A loop has `trips` iterations.
+    pub(in crate::device) fn of(
+        m: &'m Module,
+        functions: &'m FxHashMap<StrId, OpId>,
+        (devices, device): (&'m Devices, DeviceIndex),
+        (trips, measured): (f64, &'m Measured),
+    ) -> Costs<'m> {
+        let (kind, config) = (devices.name(device).kind(), devices.config(device));
+        Costs { m, kind, config, measured, functions, trips, known: FxHashMap::default() }
+    }
+
     fn is_as_fast_as(&self, other: &DeviceConfig) -> bool {
         let rates = |config: &DeviceConfig| {
             (config.flops.clone(), config.bandwidth, config.overhead_ns, config.speed.unwrap_or(1.0))
@@ -226,7 +236,8 @@ impl Costs<'_> {
         self.config.speed.unwrap_or(1.0)
     }
 
-    fn time(&mut self, op: OpId) -> f64 {
+    /// The nanoseconds that an op takes.
+    pub(in crate::device) fn time(&mut self, op: OpId) -> f64 {
         self.time_at(op, 0)
     }
 

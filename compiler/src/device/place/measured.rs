@@ -88,10 +88,10 @@ fn source_of(m: &Module, loc: LocId) -> Option<String> {
 }
 
 /// The times of ops by kind of device, in nanoseconds.
-pub(super) type Measured = FxHashMap<OpId, Vec<(StrId, f64)>>;
+pub(in crate::device) type Measured = FxHashMap<OpId, Vec<(StrId, f64)>>;
 
 /// The times that ops have as attributes. Reports those that make no sense.
-pub(super) fn measured(m: &Module, cx: &PassCx<'_>) -> Measured {
+pub(in crate::device) fn measured(m: &Module, cx: &PassCx<'_>) -> Measured {
     let mut found = Measured::default();
     for op in m.walk_functions() {
         let Some(attr) = m.attr(op, names::COST_NS) else { continue };

@@ -11,9 +11,9 @@
 //! `list` place groups with several candidates by estimated times ([`costs`], [`schedule`]), or by those that
 //! were measured ([`measured`]). A program that does not fit into the memory of its devices is refused.
 
-mod costs;
+pub(super) mod costs;
 mod groups;
-mod measured;
+pub(super) mod measured;
 mod report;
 mod schedule;
 pub(crate) mod simulate;
