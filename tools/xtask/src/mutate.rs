@@ -1,15 +1,17 @@
-//! `mutate-validate`: mutation testing of the checks in `validate`.
+//! `mutate-validate`: mutation testing of the checks of untrusted files: those in `validate`, and those of the
+//! parts of a divided program (`verify-parts`).
 //!
 //! ```text
-//! bef-format/src/validate/*.rs ──copy, each check wrapped──▶ unless(17, Err(...)) ──one build──▶ test binary
+//! bef-format/src/validate/*.rs ──copy, each check wrapped──▶ unless(17, || Err(...)) ──one build──▶ test binary
 //! test binary, BEF_MUTANT=17 ──▶ must fail
 //! ```
 //!
 //! A check is an expression that makes an error (`Err(...)`, `.ok_or_else(...)`, `.map_err(...)`) or a call
-//! of one of the small helpers that make them (`cx.index(...)`). In a copy of the tree each is wrapped by
-//! `unless`, which disables the check whose number is in `BEF_MUTANT`: it turns the error into `Ok`, so a
-//! file that breaks only this rule is accepted. The shipped library does not contain `unless`. An
-//! expression that makes an error and is not wrapped is an error of the chore, so no check is left out.
+//! of one of the small helpers that make or report them (`cx.index(...)`). In a copy of the tree each is
+//! wrapped by `unless`, which disables the check whose number is in `BEF_MUTANT`: it turns the error into `Ok`
+//! and does not report it, so what breaks only this rule is accepted. The shipped libraries do not contain
+//! `unless`. An expression that makes an error and is not wrapped is an error of the chore, so no check is
+//! left out.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -18,12 +20,46 @@ use std::process::{Command, Stdio};
 
 use befrost_testing::lex::code_only;
 
-/// Functions and closures that are checks: their calls are wrapped, their bodies are not.
-const HELPERS: [&str; 7] =
-    ["cx.index(", "cx.equal(", "cx.strings(", " zero(", " inline_limit(", " string(", " check_alignment("];
+/// Checks that are disabled in turn, and the tests that notice it.
+struct Subject {
+    /// The folders of the crates in the copy; the first has the checks.
+    crates: &'static [&'static str],
+    /// What else the tests read.
+    data: &'static [&'static str],
+    /// The file with the checks, or the folder of such files.
+    checks: &'static str,
+    /// Functions and closures that are checks: their calls are wrapped, their bodies are not.
+    helpers: &'static [&'static str],
+    /// What makes errors, in checks only.
+    makers: &'static [&'static str],
+    /// Functions that make errors for checks.
+    made_in: &'static [&'static str],
+    /// The contents of the copy's `src/mutation.rs`.
+    mutation: &'static str,
+    /// The package and the kind of its tests.
+    tests: &'static [&'static str],
+    /// What cargo calls the binary of the tests.
+    binary: &'static str,
+    /// Which tests run.
+    filter: &'static [&'static str],
+}
 
-/// The contents of the copy's `src/mutation.rs`.
-const MUTATION: &str = "\
+const VALIDATE: Subject = Subject {
+    crates: &["bef-format"],
+    data: &["testdata/bef"],
+    checks: "bef-format/src/validate",
+    helpers: &[
+        "cx.index(",
+        "cx.equal(",
+        "cx.strings(",
+        " zero(",
+        " inline_limit(",
+        " string(",
+        " check_alignment(",
+    ],
+    makers: &["refuse(", "refuse_header(", "FormatError::new("],
+    made_in: &["fn refuse(", "fn refuse_header(", "fn wrong_users(", "fn bad_index(", "fn unequal("],
+    mutation: "\
 //! Lets pass what the check with the number in BEF_MUTANT refuses.
 use crate::image::{N_SECTIONS, Tables};
 use crate::layout::{FunctionRec, Header};
@@ -35,8 +71,9 @@ static BLANK: FunctionRec = FunctionRec {
     first_register: 0, n_registers: 0, first_result: 0,
 };
 
-pub(crate) fn unless<T: Default, E>(n: u32, result: Result<T, E>) -> Result<T, E> {
+pub(crate) fn unless<T: Default, E>(n: u32, result: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let off = || std::env::var(\"BEF_MUTANT\").ok().and_then(|n| n.parse().ok());
+    let result = result();
     if result.is_err() && *OFF.get_or_init(off) == Some(n) { Ok(T::default()) } else { result }
 }
 
@@ -49,11 +86,49 @@ impl Default for Tables {
 impl Default for &FunctionRec {
     fn default() -> Self { &BLANK }
 }
-";
+",
+    tests: &["-p", "bef-format", "--test", "it"],
+    binary: "Executable tests/it/main.rs (",
+    filter: &["broken_files_are_refused", "rules::"],
+};
+
+const PARTS: Subject = Subject {
+    crates: &["compiler", "bef-format", "runtime/mem", "runtime/tensor"],
+    data: &["testdata/tf/verify-parts.mlir"],
+    checks: "compiler/src/device/partition/verify.rs",
+    helpers: &["cx.report(", " report("],
+    makers: &["errors::unfit("],
+    made_in: &[],
+    mutation: "\
+//! Does not report what the check with the number in BEF_MUTANT finds.
+use std::sync::OnceLock;
+
+static OFF: OnceLock<Option<u32>> = OnceLock::new();
+
+pub(crate) trait Passed { fn passed() -> Self; }
+impl Passed for () {
+    fn passed() {}
+}
+impl<E> Passed for Result<(), E> {
+    fn passed() -> Self { Ok(()) }
+}
+
+pub(crate) fn unless<T: Passed>(n: u32, check: impl FnOnce() -> T) -> T {
+    let off = || std::env::var(\"BEF_MUTANT\").ok().and_then(|n| n.parse().ok());
+    if *OFF.get_or_init(off) == Some(n) { T::passed() } else { check() }
+}
+",
+    tests: &["-p", "befrost-compiler", "--lib"],
+    binary: "Executable unittests src/lib.rs (",
+    filter: &["device::partition::tests::"],
+};
+
+/// The test of `validate` on files.
+const BROKEN_FILES: &str = "broken_files_are_refused_with_their_error";
 
 /// A check and its location.
 struct Check {
-    /// The file's name in `validate`, without its folder.
+    /// The file's name, without its folder.
     file: String,
     line: usize,
     text: String,
@@ -61,16 +136,28 @@ struct Check {
 
 /// Runs the tests with each check disabled in turn, and prints a table.
 pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
+    let unnoticed: usize = [VALIDATE, PARTS]
+        .iter()
+        .map(|subject| unnoticed(subject, root, target))
+        .sum::<Result<usize, String>>()?;
+    match unnoticed {
+        0 => Ok(()),
+        _ => Err(format!("{unnoticed} checks can be disabled without a test failing")),
+    }
+}
+
+/// The number of checks whose absence no test notices.
+fn unnoticed(subject: &Subject, root: &Path, target: &Path) -> Result<usize, String> {
     let copy = target.join("mutation");
-    let checks = copy_tree(root, &copy.join("tree"))?;
-    let binary = build(&copy, target)?;
-    if let Some(failures) = failures(&binary, None)? {
+    let checks = copy_tree(subject, root, &copy.join("tree"))?;
+    let binary = build(subject, &copy, target)?;
+    if let Some(failures) = failures(subject, &binary, None)? {
         return Err(format!("the tests fail with all checks there: {}", failures.join(", ")));
     }
     let mut unnoticed = 0;
     println!("{:>4}  {:<22}{:<70}noticed by", "", "where", "check");
     for (n, Check { file, line, text }) in checks.iter().enumerate() {
-        let noticed = match failures(&binary, Some(n))? {
+        let noticed = match failures(subject, &binary, Some(n))? {
             None => {
                 unnoticed += 1;
                 "NOBODY".to_owned()
@@ -85,78 +172,81 @@ pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
         println!("{n:>4}  {:<22}{text:<70}{noticed}", format!("{file}:{line}"));
     }
     println!("{} checks, {unnoticed} unnoticed", checks.len());
-    if unnoticed == 0 {
-        Ok(())
-    } else {
-        Err(format!("{unnoticed} checks can be disabled without a test failing"))
-    }
+    Ok(unnoticed)
 }
 
 fn failed(what: &Path) -> impl Fn(std::io::Error) -> String + use<'_> {
     move |error| format!("{}: {error}", what.display())
 }
 
-/// Copies the crate and its test files to `tree`, with all checks wrapped.
-fn copy_tree(root: &Path, tree: &Path) -> Result<Vec<Check>, String> {
+/// Copies the crates and their test files to `tree`, with all checks wrapped.
+fn copy_tree(subject: &Subject, root: &Path, tree: &Path) -> Result<Vec<Check>, String> {
     if tree.exists() {
         std::fs::remove_dir_all(tree).map_err(failed(tree))?;
     }
-    copy_folder(&root.join("bef-format"), &tree.join("bef-format"))?;
-    copy_folder(&root.join("testdata/bef"), &tree.join("testdata/bef"))?;
+    for path in subject.crates.iter().chain(subject.data) {
+        copy_all(&root.join(path), &tree.join(path))?;
+    }
     let read = |path: &Path| std::fs::read_to_string(path).map_err(failed(path));
     let write = |path: &Path, text: &str| std::fs::write(path, text).map_err(failed(path));
     let manifest = read(&root.join("Cargo.toml"))?;
     let (start, rest) = manifest.split_once("members = [").ok_or("Cargo.toml has no members")?;
     let (_, rest) = rest.split_once(']').ok_or("Cargo.toml has no end of members")?;
-    write(&tree.join("Cargo.toml"), &format!("{start}members = [\"bef-format\"]{rest}"))?;
+    let members: Vec<String> = subject.crates.iter().map(|path| format!("\"{path}\"")).collect();
+    write(&tree.join("Cargo.toml"), &format!("{start}members = [{}]{rest}", members.join(", ")))?;
     let lock = root.join("Cargo.lock");
     std::fs::copy(&lock, tree.join("Cargo.lock")).map_err(failed(&lock))?;
 
-    let source = tree.join("bef-format/src");
+    let source = tree.join(subject.crates[0]).join("src");
     let lib = source.join("lib.rs");
-    write(&lib, &read(&lib)?.replacen("pub mod aligned;", "mod mutation;\npub mod aligned;", 1))?;
-    write(&source.join("mutation.rs"), MUTATION)?;
-    let folder = source.join("validate");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .map_err(failed(&folder))?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()
-        .map_err(failed(&folder))?;
+    write(&lib, &read(&lib)?.replacen("\npub mod ", "\nmod mutation;\npub mod ", 1))?;
+    write(&source.join("mutation.rs"), subject.mutation)?;
+    let checked = tree.join(subject.checks);
+    let mut files = vec![checked.clone()];
+    if checked.is_dir() {
+        let entries = std::fs::read_dir(&checked).map_err(failed(&checked))?;
+        files = entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<_, _>>()
+            .map_err(failed(&checked))?;
+    }
     files.sort();
     let mut checks = Vec::new();
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = wrap(&name, &read(&path)?, &mut checks)?;
+        let text = wrap(subject, &name, &read(&path)?, &mut checks)?;
         write(&path, &text)?;
     }
     Ok(checks)
 }
 
-fn copy_folder(from: &Path, to: &Path) -> Result<(), String> {
-    std::fs::create_dir_all(to).map_err(failed(to))?;
-    for entry in std::fs::read_dir(from).map_err(failed(from))? {
-        let path = entry.map_err(failed(from))?.path();
-        let target = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            copy_folder(&path, &target)?;
-        } else {
-            std::fs::copy(&path, &target).map_err(failed(&path))?;
+/// Copies a file, or a folder with all that is in it.
+fn copy_all(from: &Path, to: &Path) -> Result<(), String> {
+    if from.is_dir() {
+        std::fs::create_dir_all(to).map_err(failed(to))?;
+        for entry in std::fs::read_dir(from).map_err(failed(from))? {
+            let path = entry.map_err(failed(from))?.path();
+            copy_all(&path, &to.join(path.file_name().unwrap_or_default()))?;
         }
+        return Ok(());
     }
-    Ok(())
+    let folder = to.parent().unwrap_or(to);
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    std::fs::copy(from, to).map(|_| ()).map_err(failed(from))
 }
 
 /// The text with every check in it wrapped.
-fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, String> {
+fn wrap(subject: &Subject, file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, String> {
     let code = code_only(text);
-    let bodies: Vec<Range<usize>> = HELPERS.iter().flat_map(|name| definitions(&code, name)).collect();
+    let bodies: Vec<Range<usize>> =
+        subject.helpers.iter().flat_map(|name| definitions(&code, name)).collect();
     let is_free = |at: usize| !bodies.iter().any(|body| body.contains(&at));
     // The texts to insert. The sort below is stable: at equal positions the end of a check, pushed first,
     // precedes the beginning of the next.
     let mut inserts: Vec<(usize, String)> = Vec::new();
     let mut covered: Vec<Range<usize>> = Vec::new();
     let mut found = Vec::new();
-    for name in HELPERS {
+    for name in subject.helpers {
         let starts = code.match_indices(name).map(|(at, _)| at).filter(|&at| is_free(at));
         found.extend(starts.map(|at| (at + name.len() - 1, at + usize::from(name.starts_with(' ')), false)));
     }
@@ -172,21 +262,25 @@ fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, Strin
             continue;
         }
         let end = closing(&code, open).ok_or_else(|| format!("{file}: unbalanced brackets"))?;
+        // The pattern of an error that another function made.
+        if code[end..].trim_start().starts_with("=>") {
+            continue;
+        }
         let n = checks.len();
         let line = code[..start].matches('\n').count() + 1;
         let shown = text.lines().nth(line - 1).unwrap_or_default().trim().to_owned();
         checks.push(Check { file: file.to_owned(), line, text: shown });
         if is_after {
-            inserts.push((end, format!(".or_else(|error| crate::mutation::unless({n}, Err(error)))")));
+            inserts.push((end, format!(".or_else(|error| crate::mutation::unless({n}, || Err(error)))")));
         } else {
-            inserts.push((start, format!("crate::mutation::unless({n}, ")));
+            inserts.push((start, format!("crate::mutation::unless({n}, || ")));
             inserts.push((end, ")".to_owned()));
         }
         covered.push(start..end);
     }
-    for word in ["refuse(", "refuse_header(", "FormatError::new("] {
+    for word in subject.makers {
         for (at, _) in code.match_indices(word) {
-            let is_definition = code[..at].ends_with("fn ") || is_inside_maker(&code, at);
+            let is_definition = code[..at].ends_with("fn ") || is_inside_maker(subject, &code, at);
             let statement = code[..at].rsplit([';', '{', '}']).next().unwrap_or_default();
             let is_maker = statement.contains("let ") && statement.contains('|');
             if !is_definition && !is_maker && is_free(at) && !covered.iter().any(|range| range.contains(&at))
@@ -210,9 +304,8 @@ fn wrap(file: &str, text: &str, checks: &mut Vec<Check>) -> Result<String, Strin
 }
 
 /// True if a position is in the body of one of the functions that make errors.
-fn is_inside_maker(code: &str, at: usize) -> bool {
-    let makers = ["fn refuse(", "fn refuse_header(", "fn wrong_users(", "fn bad_index(", "fn unequal("];
-    makers.iter().flat_map(|name| code.match_indices(name)).any(|(start, _)| {
+fn is_inside_maker(subject: &Subject, code: &str, at: usize) -> bool {
+    subject.made_in.iter().flat_map(|name| code.match_indices(name)).any(|(start, _)| {
         let body = code[start..].find('{').map(|i| start + i);
         body.and_then(|open| closing(code, open)).is_some_and(|end| (start..end).contains(&at))
     })
@@ -228,9 +321,11 @@ fn definitions(code: &str, name: &str) -> Vec<Range<usize>> {
             found.extend(body.and_then(|open| closing(code, open)).map(|end| at..end));
         }
     }
-    for (at, _) in code.match_indices(&format!("let {name} = |")) {
-        let body = code[at..].find('{').map(|i| at + i);
-        found.extend(body.and_then(|open| closing(code, open)).map(|end| at..end));
+    for start in [format!("let {name} = |"), format!("let mut {name} = |")] {
+        for (at, _) in code.match_indices(&start) {
+            let body = code[at..].find('{').map(|i| at + i);
+            found.extend(body.and_then(|open| closing(code, open)).map(|end| at..end));
+        }
     }
     found
 }
@@ -252,15 +347,17 @@ fn closing(code: &str, open: usize) -> Option<usize> {
 }
 
 /// Builds the tests of the copy, reusing built dependencies; returns the path of their binary.
-fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
+fn build(subject: &Subject, copy: &Path, target: &Path) -> Result<PathBuf, String> {
     let output = Command::new("cargo")
-        .args(["test", "-p", "bef-format", "--test", "it", "--no-run", "--message-format=short"])
+        .arg("test")
+        .args(subject.tests)
+        .args(["--no-run", "--message-format=short"])
         .current_dir(copy.join("tree"))
         .env("CARGO_TARGET_DIR", target)
         .output()
         .map_err(|error| format!("cannot run cargo: {error}"))?;
     let report = String::from_utf8_lossy(&output.stderr).into_owned();
-    let path = report.lines().filter_map(|line| line.split_once("Executable tests/it/main.rs (")).next_back();
+    let path = report.lines().filter_map(|line| line.split_once(subject.binary)).next_back();
     match path {
         Some((_, path)) if output.status.success() => Ok(PathBuf::from(path.trim_end_matches(')'))),
         _ => Err(format!("the copy does not build:\n{report}")),
@@ -268,9 +365,9 @@ fn build(copy: &Path, target: &Path) -> Result<PathBuf, String> {
 }
 
 /// The names of the files whose results change without check `n`; `None` if all tests pass.
-fn failures(binary: &Path, n: Option<usize>) -> Result<Option<Vec<String>>, String> {
+fn failures(subject: &Subject, binary: &Path, n: Option<usize>) -> Result<Option<Vec<String>>, String> {
     let mut command = Command::new("timeout");
-    command.arg("120").arg(binary).args(["broken_files_are_refused", "rules::"]);
+    command.arg("120").arg(binary).args(subject.filter);
     match n {
         Some(n) => command.env("BEF_MUTANT", n.to_string()),
         None => command.env_remove("BEF_MUTANT"),
@@ -281,10 +378,10 @@ fn failures(binary: &Path, n: Option<usize>) -> Result<Option<Vec<String>>, Stri
         return Ok(None);
     }
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    // The lines of the failed test are `name: result`; failed tests of `rules` are identified by their names.
+    // The lines of the failed test of files are `name: result`; all other tests are identified by their names.
     let files = report
         .lines()
-        .skip_while(|line| !line.contains("broken_files_are_refused_with_their_error stdout"))
+        .skip_while(|line| !line.contains(&format!("{BROKEN_FILES} stdout")))
         .skip(1)
         .filter_map(|line| line.split_once(": "))
         .filter(|(name, _)| {
@@ -295,8 +392,9 @@ fn failures(binary: &Path, n: Option<usize>) -> Result<Option<Vec<String>>, Stri
         .map(|(name, _)| name.to_owned());
     let rules = report
         .lines()
-        .filter_map(|line| line.strip_prefix("test rules::")?.strip_suffix(" ... FAILED"))
-        .map(|name| format!("rules::{name}"));
+        .filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"))
+        .filter(|name| *name != BROKEN_FILES)
+        .map(str::to_owned);
     Ok(Some(files.chain(rules).collect()))
 }
 
@@ -308,8 +406,8 @@ mod tests {
     fn texts_of_strings_are_no_code() {
         let text = "fn f(url: &str) { g(\"https://(\").ok_or_else(|| Error)?; // Err(\n h(\"Err(\") }";
         let mut checks = Vec::new();
-        let wrapped = wrap("f.rs", text, &mut checks).unwrap();
-        let end = ".or_else(|error| crate::mutation::unless(0, Err(error)))?;";
+        let wrapped = wrap(&VALIDATE, "f.rs", text, &mut checks).unwrap();
+        let end = ".or_else(|error| crate::mutation::unless(0, || Err(error)))?;";
         assert_eq!(wrapped, text.replace("?;", end));
         assert_eq!((checks.len(), checks[0].line), (1, 1));
     }

@@ -45,8 +45,8 @@ pub(crate) const PASS: Pass = Pass {
 /// The attribute with the name of a branch, which is the same in all parts.
 pub(super) const BRANCH: &str = "bef.branch";
 
-/// Maximum number of ops in all frames together.
-const MAX_NODES: usize = 1 << 22;
+/// Maximum number of ops in all frames together; a small one in tests, which reach it.
+const MAX_NODES: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
 /// The deepest nest of calls.
 const MAX_DEPTH: usize = 256;
 
@@ -138,6 +138,11 @@ impl<'m> PartWalk<'m> {
         Ok(())
     }
 
+    /// Fails if there are too many ops.
+    fn check_size(&self) -> Result<(), &'static str> {
+        if self.waits.len() > MAX_NODES { Err("they are too large to be checked") } else { Ok(()) }
+    }
+
     fn block(&self, function: StrId) -> Option<BlockId> {
         self.functions.get(&function).and_then(|&function| block_of(self.m, function))
     }
@@ -164,9 +169,7 @@ impl<'m> PartWalk<'m> {
         // The last fence, and the effects behind it.
         let (mut fence, mut effects) = (scope.start, Vec::new());
         for op in ops_with_graphs(m, block) {
-            if self.waits.len() > MAX_NODES {
-                return Err("they are too large to be checked");
-            }
+            self.check_size()?;
             let operands: Vec<NodeId> =
                 m.operands(op).map(|value| values.get(&value).copied().unwrap_or(scope.start)).collect();
             let is_effect = access(m, op, &self.effectful).is_some();
