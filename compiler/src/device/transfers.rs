@@ -54,6 +54,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     remove(r);
     let last = cx.flag("last");
     if last {
+        primitives::flatten_all(r);
         primitives::assign_all(r, &devices);
     }
     cx.count("num-transfers", insert(r, &devices, last));

@@ -11,12 +11,12 @@
 //! @main(%x)  %b = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[0], []]}
 //! ```
 //!
-//! Every function becomes one function per part that has ops in it ([`reach`]), and likewise every call,
-//! branch and loop ([`divide`]). A value crosses once for each part that reads it. The parts of one call
-//! share a step (`!dev.step`), in which sends and recvs are matched by key: the channel of the value and the
-//! frame in which it was sent. `dev.enter` makes the frame of a loop, or of one of several calls of a
-//! function, and `dev.next` the frame of the next iteration. Frames have the same names in all parts, hence
-//! the keys agree.
+//! What nothing needs is removed first ([`prune`]). Every function becomes one function per part that has
+//! ops in it ([`reach`]), and likewise every call, branch and loop ([`divide`]). A value crosses once for each
+//! part that reads it. The parts of one call share a step (`!dev.step`), in which sends and recvs are matched
+//! by key: the channel of the value and the frame in which it was sent. `dev.enter` makes the frame of a loop,
+//! or of one of several calls of a function, and `dev.next` the frame of the next iteration. Frames have the
+//! same names in all parts, hence the keys agree.
 //!
 //! A recv has the simulated start of its first reader, in nanoseconds. It may have to wait, so that not too
 //! much is received [`early`].
@@ -32,6 +32,7 @@ mod early;
 mod graph;
 mod order;
 pub(super) mod primitives;
+mod prune;
 mod reach;
 #[cfg(test)]
 mod tests;
@@ -185,8 +186,14 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     if transfers::is_refused(r.ir(), &devices, cx) {
         return r.change();
     }
-    // Lowering leaves functions that nothing runs any more: a part holds what it reaches.
-    dead_symbols(r.ir(), r.root()).into_iter().for_each(|op| r.erase(op));
+    // A part holds what it reaches. Lowering leaves functions that nothing runs any more, and so may pruning.
+    let drop_dead = |r: &mut Rewriter<'_>| {
+        dead_symbols(r.ir(), r.root()).into_iter().for_each(|op| r.erase(op));
+    };
+    drop_dead(r);
+    primitives::flatten_all(r);
+    prune::prune(r);
+    drop_dead(r);
     primitives::assign_all(r, &devices);
     transfers::adopt(r, &devices);
     transfers::remove(r);

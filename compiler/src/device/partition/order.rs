@@ -13,8 +13,8 @@
 //!
 //! Only effects outside of the program count, such as prints: a resource belongs to one device.
 //!
-//! A control edge from a branch, a loop or a call with effects waits for the parts in which it has them, as it
-//! waits for these effects in the whole program; without effects it waits for the parts of its results.
+//! A control edge from a branch, a loop or a call with effects waits for the parts in which it has them, as
+//! it waits for these effects in the whole program; without effects it waits for the parts of its results.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -49,18 +49,26 @@ pub(super) fn origin(m: &Module, mut value: ValueId) -> ValueId {
     value
 }
 
-/// Gives all primitives their devices, except for those of parts, which have them. Graphs have no islands
-/// afterwards.
-pub(in crate::device) fn assign_all(r: &mut Rewriter<'_>, devices: &Devices) {
-    let m = r.ir();
+/// The graphs of a program that is not divided yet.
+fn whole_graphs(m: &Module) -> Vec<OpId> {
     let is_of_part = |op: OpId| {
         let is_step = |value: ValueId| m.value_type(value) == KnownType::Step.id();
         m.operands(op).any(is_step) || (Primitive::of(m, op).is_some() && m.attr(op, names::DEVICE).is_some())
     };
     let is_whole = |&op: &OpId| m.op_name_str(op) == GRAPH && !m.walk(op).any(is_of_part);
-    let graphs: Vec<OpId> = m.walk_functions().filter(is_whole).collect();
-    for graph in graphs {
+    m.walk_functions().filter(is_whole).collect()
+}
+
+/// Leaves graphs without islands, except for those of parts.
+pub(in crate::device) fn flatten_all(r: &mut Rewriter<'_>) {
+    for graph in whole_graphs(r.ir()) {
         dataflow::flatten(r, graph);
+    }
+}
+
+/// Gives all primitives of graphs without islands their devices, except for those of parts, which have them.
+pub(in crate::device) fn assign_all(r: &mut Rewriter<'_>, devices: &Devices) {
+    for graph in whole_graphs(r.ir()) {
         assign(r, graph, devices);
     }
 }
