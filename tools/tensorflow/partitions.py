@@ -662,6 +662,33 @@ def v2_while_with_strings(c):
         c.run({"n:0": np.int32(k)}, ["y:0"])
 
 
+@case("v2")
+def v2_unneeded_values(c):
+    n, x = c.feed("n", (), tf.int32), c.feed("x", (4,))
+    with on(2):
+        start = tf.sin(x)
+    with on(1):
+        p = tf.reduce_sum(x) > 0.0
+
+    def body(i, v, unneeded):
+        with on(2):
+            unneeded = tf.cos(unneeded)
+        with on(1):
+            return i + 1, v * 2.0, unneeded
+
+    _, y, unneeded = tf.while_loop(lambda i, *_: i < n, body, [tf.constant(0), x, start])
+
+    def yes():
+        with on(2):
+            tf.exp(unneeded)
+        with on(1):
+            return y + 1.0
+
+    tf.identity(tf.cond(p, yes, lambda: y), "y")
+    for k in (0, 2):
+        c.run({"n:0": np.int32(k), "x:0": vector(25)}, ["y:0"])
+
+
 # --- Functions ------------------------------------------------------------------------------------------------
 
 @case()

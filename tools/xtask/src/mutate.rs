@@ -1,17 +1,17 @@
-//! `mutate-validate`: mutation testing of the checks of untrusted files: those in `validate`, and those of the
-//! parts of a divided program (`verify-parts`).
+//! `mutate-validate`: mutation testing of the checks of untrusted files: those in `validate`, and those of
+//! the parts of a divided program (`verify-parts`).
 //!
 //! ```text
-//! bef-format/src/validate/*.rs ──copy, each check wrapped──▶ unless(17, || Err(...)) ──one build──▶ test binary
+//! validate/*.rs ──copy, each check wrapped──▶ unless(17, || Err(...)) ──one build──▶ test binary
 //! test binary, BEF_MUTANT=17 ──▶ must fail
 //! ```
 //!
 //! A check is an expression that makes an error (`Err(...)`, `.ok_or_else(...)`, `.map_err(...)`) or a call
 //! of one of the small helpers that make or report them (`cx.index(...)`). In a copy of the tree each is
-//! wrapped by `unless`, which disables the check whose number is in `BEF_MUTANT`: it turns the error into `Ok`
-//! and does not report it, so what breaks only this rule is accepted. The shipped libraries do not contain
-//! `unless`. An expression that makes an error and is not wrapped is an error of the chore, so no check is
-//! left out.
+//! wrapped by `unless`, which disables the check whose number is in `BEF_MUTANT`: it turns the error into
+//! `Ok` and does not report it, so what breaks only this rule is accepted. The shipped libraries do not
+//! contain `unless`. An expression that makes an error and is not wrapped is an error of the chore, so no
+//! check is left out.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -24,13 +24,13 @@ use befrost_testing::lex::code_only;
 struct Subject {
     /// The folders of the crates in the copy; the first has the checks.
     crates: &'static [&'static str],
-    /// What else the tests read.
+    /// Further files that the tests read.
     data: &'static [&'static str],
     /// The file with the checks, or the folder of such files.
     checks: &'static str,
     /// Functions and closures that are checks: their calls are wrapped, their bodies are not.
     helpers: &'static [&'static str],
-    /// What makes errors, in checks only.
+    /// Functions that make errors, in checks only.
     makers: &'static [&'static str],
     /// Functions that make errors for checks.
     made_in: &'static [&'static str],
@@ -38,7 +38,7 @@ struct Subject {
     mutation: &'static str,
     /// The package and the kind of its tests.
     tests: &'static [&'static str],
-    /// What cargo calls the binary of the tests.
+    /// The name that cargo gives the binary of the tests.
     binary: &'static str,
     /// Which tests run.
     filter: &'static [&'static str],
@@ -378,7 +378,7 @@ fn failures(subject: &Subject, binary: &Path, n: Option<usize>) -> Result<Option
         return Ok(None);
     }
     let report = String::from_utf8_lossy(&output.stdout).into_owned();
-    // The lines of the failed test of files are `name: result`; all other tests are identified by their names.
+    // The lines of the failed test of files are `name: result`; other tests are identified by their names.
     let files = report
         .lines()
         .skip_while(|line| !line.contains(&format!("{BROKEN_FILES} stdout")))
