@@ -26,6 +26,8 @@ func.func @endless(%x: tensor<f32>) -> tensor<f32> {
     %a = "tf.Neg"(%m) {device = "/device:CPU:0"} : (tensor<f32>) -> tensor<f32>
     %b = "tf.Abs"(%a) {device = "/device:CPU:1"} : (tensor<f32>) -> tensor<f32>
     tf_executor.NextIteration.Sink %token, %b : (!tf_executor.token, tensor<f32>) -> ()
+    %s = "tf.AsString"(%b) {device = "/device:CPU:1"} : (tensor<f32>) -> tensor<!tf_type.string>
+    "tf.PrintV2"(%s) {device = "/device:CPU:1"} : (tensor<!tf_type.string>) -> ()
     %y = "tf.Neg"(%x) {device = "/device:CPU:0"} : (tensor<f32>) -> tensor<f32>
     tf_executor.fetch %y : tensor<f32>
   }

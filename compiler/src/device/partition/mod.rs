@@ -12,11 +12,11 @@
 //! ```
 //!
 //! What nothing needs is removed first ([`prune`]). Every function becomes one function per part that has
-//! ops in it ([`reach`]), and likewise every call, branch and loop ([`divide`]). A value crosses once for each
-//! part that reads it. The parts of one call share a step (`!dev.step`), in which sends and recvs are matched
-//! by key: the channel of the value and the frame in which it was sent. `dev.enter` makes the frame of a loop,
-//! or of one of several calls of a function, and `dev.next` the frame of the next iteration. Frames have the
-//! same names in all parts, hence the keys agree.
+//! ops in it ([`reach`]), and likewise every call, branch and loop ([`divide`]). A value crosses once for
+//! each part that reads it. The parts of one call share a step (`!dev.step`), in which sends and recvs are
+//! matched by key: the channel of the value and the frame in which it was sent. `dev.enter` makes the frame
+//! of a loop, or of one of several calls of a function, and `dev.next` the frame of the next iteration.
+//! Frames have the same names in all parts, hence the keys agree.
 //!
 //! A recv has the simulated start of its first reader, in nanoseconds. It may have to wait, so that not too
 //! much is received [`early`].

@@ -193,6 +193,11 @@ impl Needs {
         let (names, mut args) = (callees(m, op), self.args(m, op));
         let data = m.results(op).take(tf::n_data_results(m, op));
         let mut results: Vec<bool> = data.map(|value| needed.values.contains(&value)).collect();
+        // The completion of an op without effects waits for all results.
+        let mut completion = m.results(op).skip(results.len());
+        if completion.any(|value| needed.values.contains(&value)) && !self.is_root(m, op) {
+            results.fill(true);
+        }
         let condition = function_attr(m, op, "cond").filter(|_| control == Control::While);
         if control == Control::While {
             // A variable is needed in all functions, or nowhere.
