@@ -28,7 +28,7 @@ use rustc_hash::FxHashMap;
 use crate::activity::Meeting;
 use crate::cancellation::OnCancel;
 use crate::context::Cancellation;
-use crate::error::{ErrorCode, KernelError};
+use crate::error::KernelError;
 use crate::sync::{Mutex, lock};
 use crate::value::Value;
 
@@ -115,13 +115,17 @@ pub enum Sending {
     Aborted,
 }
 
-/// Aborts a step when its execution is cancelled.
-struct AbortStep(Weak<StepTable>);
+/// Aborts a step when its execution is cancelled, with the error of the cancellation. It holds the
+/// cancellation while it is registered there, which the step ends.
+struct AbortStep {
+    step: Weak<StepTable>,
+    cancellation: Cancellation,
+}
 
 impl Wake for AbortStep {
     fn wake(self: Arc<AbortStep>) {
-        if let Some(step) = self.0.upgrade() {
-            step.abort(&KernelError::new(ErrorCode::Cancelled, "the execution was cancelled"));
+        if let (Some(step), Some(error)) = (self.step.upgrade(), self.cancellation.error()) {
+            step.abort(&KernelError::new(error.code(), error.message()));
         }
     }
 }
@@ -130,7 +134,8 @@ impl StepTable {
     /// A step that is aborted when its execution is cancelled.
     pub fn of_execution(cancellation: &Cancellation) -> Arc<StepTable> {
         let step = Arc::<StepTable>::default();
-        let abort = Arc::new(AbortStep(Arc::downgrade(&step)));
+        let abort = AbortStep { step: Arc::downgrade(&step), cancellation: cancellation.clone() };
+        let abort = Arc::new(abort);
         _ = step.on_cancel.set(cancellation.on_cancel(abort.into()));
         step
     }
@@ -278,7 +283,7 @@ impl fmt::Debug for StepTable {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::error::ErrorCode;
+    use crate::error::{Error, ErrorCode};
     use crate::object::Object;
 
     /// A value whose count shows whether it was dropped.
@@ -370,6 +375,18 @@ mod tests {
             matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.code() == ErrorCode::Cancelled)
         );
         assert_eq!(Arc::strong_count(&step), 1);
+        // By its error, which is that of a deadline.
+        let late = Cancellation::default();
+        let step = StepTable::of_execution(&late);
+        let mut arrival = waits(&step, (0, FrameId::default()));
+        late.cancel_with(Error::new(ErrorCode::DeadlineExceeded, "too late", Vec::new()));
+        assert!(
+            matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.message() == "too late")
+        );
+        let after = StepTable::of_execution(&late);
+        assert!(
+            recv(&after, (0, FrameId::default())).is_err_and(|e| e.code() == ErrorCode::DeadlineExceeded)
+        );
     }
 
     #[test]
