@@ -25,6 +25,7 @@ use befrost_mem::Allocator;
 
 use crate::error::{KernelError, quietly};
 use crate::live::count_object;
+use crate::pool;
 use crate::sync::{AtomicUsize, Ordering, fence};
 use crate::value::Value;
 
@@ -108,12 +109,14 @@ impl<T: Object> Info<T> {
 /// # Safety
 /// `header` must come from `ObjRef::new::<T>` and be the last reference.
 unsafe fn free<T>(header: NonNull<Header>) {
-    // SAFETY: the caller's contract: the allocation is a `Box<Boxed<T>>`, whose first field is the header
-    // (`repr(C)`), and this is the last reference.
-    let boxed = unsafe { Box::from_raw(header.cast::<Boxed<T>>().as_ptr()) };
+    let place = header.cast::<Boxed<T>>();
     if std::mem::needs_drop::<T>() {
-        quietly(|| drop(boxed));
+        // SAFETY: the caller's contract: a `Boxed<T>` lies there, whose first field is the header
+        // (`repr(C)`), and this is the last reference. Its memory is not used as a `T` afterwards.
+        quietly(|| unsafe { place.drop_in_place() });
     }
+    // SAFETY: as above; it came from `pool::boxed`, and its contents were dropped.
+    unsafe { pool::release(place) };
 }
 
 impl ObjRef {
@@ -121,8 +124,7 @@ impl ObjRef {
     pub fn new<T: Object>(payload: T) -> ObjRef {
         let header = Header { count: AtomicUsize::new(1), info: Info::<T>::INFO };
         header.info.count(1);
-        let boxed = Box::new(Boxed { header, payload });
-        ObjRef(NonNull::from(Box::leak(boxed)).cast())
+        ObjRef(pool::boxed(Boxed { header, payload }).cast())
     }
 
     fn header(&self) -> &Header {
@@ -175,9 +177,9 @@ impl ObjRef {
         }
         self.header().info.count(-1);
         let only = ManuallyDrop::new(self);
-        // SAFETY: the type was compared, so the allocation is a `Box<Boxed<T>>`. This is the only reference,
-        // and it is not dropped.
-        let boxed = unsafe { Box::from_raw(only.0.cast::<Boxed<T>>().as_ptr()) };
+        // SAFETY: the type was compared, so a `Boxed<T>` from `pool::boxed` lies there. This is the only
+        // reference, and it is not dropped.
+        let boxed = unsafe { pool::unbox(only.0.cast::<Boxed<T>>()) };
         Ok(boxed.payload)
     }
 

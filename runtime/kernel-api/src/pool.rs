@@ -1,4 +1,4 @@
-//! A pool of small heap objects with short lives, such as the cells of AsyncValues.
+//! A pool of small heap objects with short lives, such as objects and the cells of AsyncValues.
 //!
 //! ```text
 //! boxed ──▶ the thread's list of free blocks of that size ◀──┐ BATCH at once
@@ -211,12 +211,12 @@ pub unsafe fn unbox<T>(place: NonNull<T>) -> T {
     value
 }
 
-/// Frees the memory of a value that was moved out.
+/// Frees the memory of a value that was moved out, or dropped.
 ///
 /// # Safety
 /// As for [`unbox`].
 #[inline]
-unsafe fn release<T>(place: NonNull<T>) {
+pub(crate) unsafe fn release<T>(place: NonNull<T>) {
     let Some(class) = (const { class(Layout::new::<T>()) }) else {
         // SAFETY: the caller's contract: `boxed` took it from the system with this layout.
         return unsafe { dealloc(place.as_ptr().cast(), Layout::new::<(T, u8)>()) };

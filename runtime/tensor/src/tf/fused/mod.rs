@@ -30,6 +30,8 @@ pub use chain::{Program, Step, StepKind, Value};
 pub use packing::Packing;
 pub use weights::{Algorithm, Weights, WeightsKind};
 
+use smallvec::SmallVec;
+
 use super::conv::{ConvGeometry, grouped};
 use super::fast::{self, Cx, from_nhwc, to_nhwc};
 use super::{Conv2dAttrs, ImageFormat, Transposition};
@@ -97,7 +99,8 @@ pub fn matmul(
     let Some((_, rows)) = a.shape().dims().split_last().filter(|(last, _)| **last == k) else {
         return invalid(op, format!("shape {} with weights of shape [{k}, {n}]", a.shape()));
     };
-    let shape = Shape::new(&[rows, &[n]].concat())?;
+    let sizes: SmallVec<[usize; 4]> = rows.iter().copied().chain([n]).collect();
+    let shape = Shape::new(&sizes)?;
     if matches!(a.dtype(), DType::I8 | DType::UI8) {
         return bytes::matmul(a, weights, shape, after, cx);
     }
