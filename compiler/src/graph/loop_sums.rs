@@ -127,6 +127,79 @@ impl LoopSum {
     }
 }
 
+/// The ops that a loop of sums needs, made before the loop is changed. Until then the empty lists stand for
+/// those of an iteration and for the results.
+struct Sunk {
+    /// In front of the loop: a list for each value that is kept.
+    empty: Vec<ValueId>,
+    /// In the body: one more element of each.
+    pushed: Vec<OpId>,
+    /// Behind the loop: the rows of all iterations, and the sums.
+    joined: Vec<OpId>,
+    totals: Vec<ValueId>,
+}
+
+impl Sunk {
+    fn build(
+        r: &mut Rewriter<'_>,
+        of: &WhileLoop,
+        sums: &[LoopSum],
+        kept: &[ValueId],
+        next: OpId,
+    ) -> Option<Sunk> {
+        let m = r.ir();
+        let shapes: Vec<Vec<i64>> =
+            kept.iter().map(|&value| dims(m, value).map(<[i64]>::to_vec)).collect::<Option<_>>()?;
+        let firsts: Vec<ValueId> = m.operands(of.op).collect();
+        let old: Vec<ValueId> = m.results(of.op).collect();
+        let mut b = Builder::before(r, of.op);
+        let most = b.scalar(-1.0, DType::I32).ok()?;
+        let mut empty = Vec::with_capacity(kept.len());
+        for shape in &shapes {
+            let shape = b.ints(shape, DType::I64).ok()?;
+            let element = Type::Dense(DType::F32);
+            let list = b.op(Op::EmptyTensorList, &[shape, most]).ty("element_dtype", element).one();
+            empty.push(list.ok()?);
+        }
+        let mut b = Builder::before(r, of.end);
+        let mut pushed = Vec::with_capacity(kept.len());
+        for (&list, &value) in empty.iter().zip(kept) {
+            let push = b.op(Op::TensorListPushBack, &[list, value]).like(list).one().ok()?;
+            pushed.push(b.ir().defining_op(push)?);
+        }
+        let mut b = Builder::before(r, next);
+        let no_lengths = b.ints(&[], DType::I64).ok()?;
+        let (mut joined, mut rows) = (Vec::with_capacity(kept.len()), Vec::with_capacity(kept.len()));
+        for (&list, shape) in empty.iter().zip(&shapes) {
+            let element = b.ints(shape, DType::I64).ok()?;
+            let f32 = tf::element(b.cx(), Type::Dense(DType::F32), false);
+            let i64 = tf::element(b.cx(), Type::Dense(DType::I64), false);
+            let all = tf::tensor(b.cx(), Some(&[DYNAMIC, shape[1]]), f32);
+            let lengths = tf::tensor(b.cx(), Some(&[DYNAMIC]), i64);
+            let operands = [list, element, no_lengths];
+            let concat = b.op(Op::TensorListConcatV2, &operands).results(&[all, lengths]).build().ok()?;
+            rows.push(b.ir().result(concat, 0));
+            joined.push(concat);
+        }
+        let all = |value: ValueId| kept.iter().position(|&other| other == value).map(|i| rows[i]);
+        let axis = b.ints(&[0], DType::I32).ok()?;
+        let mut totals = Vec::with_capacity(sums.len());
+        for sum in sums {
+            let total = match sum.addend {
+                Addend::Product(x, y) => b
+                    .op(Op::MatMul, &[all(x)?, all(y)?])
+                    .bool("transpose_a", true)
+                    .bool("transpose_b", false)
+                    .one(),
+                Addend::Rows(x) => b.op(Op::Sum, &[all(x)?, axis]).bool("keep_dims", false).one(),
+            };
+            let total = b.op(Op::AddN, &[total.ok()?, firsts[sum.at]]).like(old[sum.at]).one();
+            totals.push(total.ok()?);
+        }
+        Some(Sunk { empty, pushed, joined, totals })
+    }
+}
+
 /// Computes sums behind a loop, which keeps their operands in lists.
 fn sink(r: &mut Rewriter<'_>, of: &WhileLoop, sums: &[LoopSum]) -> Option<()> {
     let mut kept: Vec<ValueId> = Vec::new();
@@ -135,28 +208,19 @@ fn sink(r: &mut Rewriter<'_>, of: &WhileLoop, sums: &[LoopSum]) -> Option<()> {
             kept.push(value);
         }
     }
-    let m = r.ir();
-    let next = m.next_op(of.op)?;
-    let shapes: Vec<Vec<i64>> =
-        kept.iter().map(|&value| dims(m, value).map(<[i64]>::to_vec)).collect::<Option<_>>()?;
-    // In front of the loop: empty lists.
-    let mut b = Builder::before(r, of.op);
-    let most = b.scalar(-1.0, DType::I32).ok()?;
-    let mut empty = Vec::with_capacity(kept.len());
-    for shape in &shapes {
-        let shape = b.ints(shape, DType::I64).ok()?;
-        let element = Type::Dense(DType::F32);
-        empty.push(b.op(Op::EmptyTensorList, &[shape, most]).ty("element_dtype", element).one().ok()?);
-    }
+    let next = r.ir().next_op(of.op)?;
+    let before = r.checkpoint();
+    let Some(Sunk { empty, pushed, joined, totals }) = Sunk::build(r, of, sums, &kept, next) else {
+        r.rollback(before);
+        return None;
+    };
     let types: Vec<TypeId> = empty.iter().map(|&list| r.ir().value_type(list)).collect();
     let (new, args) = of.grown(r, &empty, &types);
-    // In the body: one more element of each.
-    let mut b = Builder::before(r, of.end);
-    let mut pushed = Vec::with_capacity(kept.len());
-    for (&list, &value) in args.iter().zip(&kept) {
-        pushed.push(b.op(Op::TensorListPushBack, &[list, value]).like(list).one().ok()?);
+    for ((&push, &list), &value) in pushed.iter().zip(&args).zip(&kept) {
+        r.set_operands(push, &[list, value]);
     }
-    of.returns_also(r, &pushed);
+    let longer: Vec<ValueId> = pushed.iter().map(|&push| r.ir().result(push, 0)).collect();
+    of.returns_also(r, &longer);
     // The sums stay what they were.
     let m = r.ir();
     let mut returned: Vec<ValueId> = m.operands(of.end).collect();
@@ -170,39 +234,16 @@ fn sink(r: &mut Rewriter<'_>, of: &WhileLoop, sums: &[LoopSum]) -> Option<()> {
         r.erase_if_unused(add);
         before.into_iter().for_each(|op| r.erase_if_unused(op));
     }
-    // Behind the loop: the rows of all iterations, and the sums.
     let results: Vec<ValueId> = r.ir().results(new).collect();
-    let firsts: Vec<ValueId> = r.ir().operands(new).collect();
-    let mut b = Builder::before(r, next);
-    let no_lengths = b.ints(&[], DType::I64).ok()?;
-    let mut rows = Vec::with_capacity(kept.len());
-    for (&list, shape) in results[of.n..].iter().zip(&shapes) {
-        let element = b.ints(shape, DType::I64).ok()?;
-        let f32 = tf::element(b.cx(), Type::Dense(DType::F32), false);
-        let i64 = tf::element(b.cx(), Type::Dense(DType::I64), false);
-        let all = tf::tensor(b.cx(), Some(&[DYNAMIC, shape[1]]), f32);
-        let lengths = tf::tensor(b.cx(), Some(&[DYNAMIC]), i64);
-        let joined = b
-            .op(Op::TensorListConcatV2, &[list, element, no_lengths])
-            .results(&[all, lengths])
-            .build()
-            .ok()?;
-        rows.push(b.ir().result(joined, 0));
+    for (&concat, &list) in joined.iter().zip(&results[of.n..]) {
+        let mut operands: Vec<ValueId> = r.ir().operands(concat).collect();
+        operands[0] = list;
+        r.set_operands(concat, &operands);
     }
-    let all = |value: ValueId| kept.iter().position(|&other| other == value).map(|i| rows[i]);
-    let axis = b.ints(&[0], DType::I32).ok()?;
     let mut replaced = results[..of.n].to_vec();
     replaced.extend(&results[of.n + kept.len()..]);
-    for sum in sums {
-        let total = match sum.addend {
-            Addend::Product(x, y) => b
-                .op(Op::MatMul, &[all(x)?, all(y)?])
-                .bool("transpose_a", true)
-                .bool("transpose_b", false)
-                .one(),
-            Addend::Rows(x) => b.op(Op::Sum, &[all(x)?, axis]).bool("keep_dims", false).one(),
-        };
-        replaced[sum.at] = b.op(Op::AddN, &[total.ok()?, firsts[sum.at]]).like(results[sum.at]).one().ok()?;
+    for (sum, &total) in sums.iter().zip(&totals) {
+        replaced[sum.at] = total;
     }
     r.replace_op(of.op, &replaced);
     Some(())
