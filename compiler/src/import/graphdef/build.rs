@@ -22,6 +22,7 @@ use crate::import::{Feed, names_attr, narrowed};
 use crate::ir::{
     AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, free_name, names,
 };
+use crate::print::type_text;
 
 /// Maximum number of outputs of a node.
 const MAX_OUTPUTS: usize = 1 << 16;
@@ -84,6 +85,8 @@ impl<'g> Importer<'g> {
                 body.feeds.insert((node, 0), feeds.len());
                 feeds.push((Feed::named(name.clone()), name.clone()));
             }
+        } else {
+            self.expect_fed(&body, &needed, fetches.iter().map(|key| key.0).chain(targets.iter().copied()))?;
         }
         // The dependencies of a target come before those of later targets.
         let mut order = Vec::with_capacity(needed.len());
@@ -255,6 +258,30 @@ impl<'g> Importer<'g> {
             .get(port)
             .ok_or_else(|| refuse(format!("the node has {} outputs", plan.outputs.len())))?;
         narrowed(&mut self.m.cx, ty, feed).map_err(refuse)
+    }
+
+    /// Refuses placeholders that are needed for one of the results, and not fed.
+    fn expect_fed(
+        &mut self,
+        body: &GraphBody<'g>,
+        needed: &Needed,
+        mut results: impl Iterator<Item = usize>,
+    ) -> Result<(), Refusal> {
+        let is_missing = |&&node: &&usize| {
+            is_placeholder(&body.nodes[node].op)
+                && !body.feeds.contains_key(&(node, 0))
+                && self.text_of(body, node).is_none()
+        };
+        let Some(&node) = needed.keys().find(is_missing) else { return Ok(()) };
+        let NodeDef { name, op, .. } = &body.nodes[node];
+        let ty = self.fed_type(body, node, 0, &Feed::named(name.clone()))?;
+        let ty = type_text(&self.m.cx, ty);
+        let depends = |&result: &usize| {
+            body.needed([result].into_iter()).is_ok_and(|inputs| inputs.contains_key(&node))
+        };
+        let result = results.find(depends).map_or("", |result| body.nodes[result].name.as_str());
+        let why = format!("it is a {ty} that must be fed, because '{}' needs it", errors::shown(result));
+        Err(errors::node(name, op, &why))
     }
 
     /// Starts a function without ops.
@@ -430,7 +457,7 @@ impl<'g> Importer<'g> {
             let element = self.m.cx.element(self.m.value_type(operand));
             let found = tf::type_of(&self.m.cx, element).map(|(ty, _)| ty);
             if found != Some(want.0) {
-                let found = crate::print::type_text(&self.m.cx, element);
+                let found = type_text(&self.m.cx, element);
                 return Err(format!("input {i} has elements of type {found}, expected {}", want.0));
             }
         }
