@@ -131,3 +131,27 @@ pub(super) fn cannot_freeze(op: &str) -> Refusal {
     let message = format!("the variables cannot be frozen: it is not known which of them a '{op}' changes");
     Box::new(Diagnostic::error("E0812", message).help("without --freeze they stay variables"))
 }
+
+/// E0812: an op that needs a variable, or one that has no value.
+pub(super) fn unfrozen(op: &str, without_value: Option<&str>) -> Refusal {
+    error(
+        "E0812",
+        match without_value {
+            Some(variable) => {
+                format!(
+                    "the variables cannot be frozen: '{}', which a '{op}' reads, has no value",
+                    shown(variable)
+                )
+            }
+            None => {
+                format!("the variables cannot be frozen: a '{op}' changes one, or needs more than its value")
+            }
+        },
+    )
+}
+
+/// E0812: a resource whose contents a program does not have.
+pub(super) fn other_resource(op: &str, name: &str) -> Refusal {
+    let name = shown(name);
+    error("E0812", format!("the function needs '{name}', a '{op}', whose contents cannot be frozen"))
+}

@@ -12,7 +12,7 @@ use super::entry::function;
 use super::{TrainOptions, constants, errors};
 use crate::diag::Diagnostic;
 use crate::import::graphdef::bundle_attr;
-use crate::import::savedmodel::freeze_values;
+use crate::import::savedmodel::{Unfrozen, freeze_values};
 use crate::ir::{AttrId, names};
 use crate::rewrite::Rewriter;
 use crate::verify::{Verified, verify};
@@ -49,8 +49,8 @@ pub fn frozen(
         let attr = bundle_attr(&mut m.cx, value).map_err(|why| vec![errors::option(&why)])?;
         attrs.insert(name, attr);
     }
-    let left = freeze_values(&mut m, &|name| attrs.get(name).copied());
-    if let Some(op) = left.first() {
+    let left = freeze_values(&mut m, &|_, name| attrs.get(name).copied());
+    if let Some(Unfrozen { op, .. }) = left.first() {
         return Err(vec![errors::option(&format!(
             "the model cannot be frozen: '{op}' needs a variable itself"
         ))]);

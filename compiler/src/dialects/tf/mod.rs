@@ -28,7 +28,7 @@ pub use attrs::{
     scalar_attr, shape_attr, shape_of_attr, splat_attr, tensor_attr,
 };
 pub use total::{MAX_SHAPE_CONSTANT, small_constant};
-pub use types::{element, tensor, type_of, with_element};
+pub use types::{element, is_resource, tensor, type_of, with_element};
 
 use bef_format::is_own_attr;
 use befrost_tensor::TensorError;

@@ -67,6 +67,19 @@ pub fn type_of(cx: &Context, ty: TypeId) -> Option<(Type, bool)> {
     }
 }
 
+/// True for resources, also with the types of their contents: `!tf_type.resource<tensor<f32>>`.
+pub fn is_resource(cx: &Context, ty: TypeId) -> bool {
+    let with_contents = |name: &str| {
+        name.strip_prefix(PREFIX)
+            .and_then(|name| name.strip_prefix(Type::Resource.referred_name()))
+            .is_some_and(|rest| rest.starts_with('<'))
+    };
+    match cx.ty(cx.element(ty)) {
+        TypeKind::Opaque(name) if with_contents(cx.str(*name)) => true,
+        _ => type_of(cx, ty) == Some((Type::Resource, false)),
+    }
+}
+
 /// A tensor type. -1 is an unknown dimension, no shape an unknown rank.
 pub fn tensor(cx: &mut Context, shape: Option<&[i64]>, elem: TypeId) -> TypeId {
     let shape = shape.map(|dims| dims.iter().map(|&dim| if dim < 0 { DYNAMIC } else { dim }).collect());

@@ -3,21 +3,28 @@
 //! A variable is frozen if the program assigns it once, in `init`, and to a constant: every read then gives
 //! that constant. Variables that a function of the program changes stay variables. If `init` has no effects
 //! left, it is removed.
+//!
+//! With values from elsewhere, as those of a session, all of a function's variables are frozen ([`frozen`]),
+//! in an op graph or in a kernel graph, which read them by the same ops.
 
 use std::collections::BTreeMap;
 
-use befrost_tensor::DType;
+use befrost_tensor::mem::{Buffer, Malloc};
 use befrost_tensor::tf::op::Op;
+use befrost_tensor::{DType, HostTensor};
 use rustc_hash::FxHashSet;
 
-use super::origins::{Origins, VariableKey, is_handle};
+use super::origins::{Origins, VariableKey, is_handle, makes_variable, text_attr};
 use crate::build::Builder;
+use crate::diag::Diagnostic;
 use crate::dialects::Access;
-use crate::dialects::tf::{self, Control};
+use crate::dialects::tf::{self, Control, tensor_attr};
 use crate::graph::callees;
 use crate::import::errors::{self, Refusal};
-use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, OpId, StrId, ValueId};
+use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, OpId, StrId, ValueId, names};
+use crate::pass::PassManager;
 use crate::rewrite::{Rewriter, state_access};
+use crate::verify::{Verified, verify};
 
 /// The uses of a variable.
 #[derive(Default)]
@@ -93,9 +100,56 @@ fn erase_unused_handles(m: &mut Module) {
     unused.into_iter().for_each(|op| m.erase(op));
 }
 
-/// Replaces all reads of variables by their values, given by the names of their resources. Returns the names
-/// of the ops that need a variable itself, or one whose value is not given.
-pub(crate) fn freeze_values(m: &mut Module, value: &dyn Fn(&str) -> Option<AttrId>) -> Vec<String> {
+/// A function alone, with the present values of its variables, by container and name, as constants.
+///
+/// # Errors
+/// If an op changes a variable or needs the variable itself, a variable has no value, or the function needs
+/// another resource that is shared by name, such as a table, whose contents a program does not have.
+pub fn frozen(
+    module: Verified,
+    function: &str,
+    values: &[((&str, &str), HostTensor)],
+) -> Result<Verified, Vec<Diagnostic>> {
+    let mut m = module.into_module();
+    let kept = m.find_function(function);
+    let private = m.cx.str_attr("private");
+    for other in m.functions().into_iter().filter(|&op| Some(op) != kept) {
+        m.set_attr(other, names::SYM_VISIBILITY, private);
+    }
+    let mut passes = PassManager::parse("symbol-dce").map_err(|error| vec![*error])?;
+    let mut m = passes.run(verify(m)?)?.0.into_module();
+    let mut attrs = BTreeMap::new();
+    for ((container, name), value) in values {
+        // Of a copy: what an attribute shares nobody writes to any more.
+        let bytes = value.read_bytes().ok().and_then(|bytes| Buffer::copy_of(&bytes, &Malloc::shared()).ok());
+        let copy =
+            bytes.and_then(|bytes| HostTensor::from_buffer(value.dtype(), value.shape().clone(), bytes).ok());
+        attrs.insert((*container, *name), copy.and_then(|copy| tensor_attr(&mut m.cx, &copy)));
+    }
+    let left = freeze_values(&mut m, &|container, name| *attrs.get(&(container, name))?);
+    if let Some(Unfrozen { op, variable }) = left.first() {
+        return Err(vec![*errors::unfrozen(op, variable.as_deref())]);
+    }
+    // Handles of variables may be left, which callees do not read any more.
+    let mut others = m.walk(m.top()).filter(|&op| !makes_variable(&m, op));
+    let shared = others.find_map(|op| Some((op, text_attr(&m, op, "shared_name")?)));
+    match shared {
+        Some((op, name)) => Err(vec![*errors::other_resource(m.op_name_str(op), m.cx.str(name))]),
+        None => verify(m),
+    }
+}
+
+/// An op that cannot do without a variable.
+pub(crate) struct Unfrozen {
+    /// The name of the op.
+    pub(crate) op: String,
+    /// The name of the variable, if the op only reads it and it has no value.
+    variable: Option<String>,
+}
+
+/// Replaces all reads of variables by their values, given by the containers and names of their resources.
+/// Returns the ops that need a variable itself, or one whose value is not given.
+pub(crate) fn freeze_values(m: &mut Module, value: &dyn Fn(&str, &str) -> Option<AttrId>) -> Vec<Unfrozen> {
     let origins = Origins::new(m);
     let mut reads = Vec::new();
     let mut left = Vec::new();
@@ -103,16 +157,23 @@ pub(crate) fn freeze_values(m: &mut Module, value: &dyn Fn(&str) -> Option<AttrI
         let Some(what) = use_of(m, op) else { continue };
         for handle in m.operands(op).filter(|&operand| is_handle(m, operand)) {
             let key = origins.variable(m, handle);
-            match key.and_then(|(_, name)| value(m.cx.str(name))) {
+            let known = key.map(|(container, name)| {
+                (container.map_or("", |container| m.cx.str(container)), m.cx.str(name))
+            });
+            match known.and_then(|(container, name)| value(container, name)) {
                 Some(value) if what == Use::Read => reads.push((op, value)),
-                _ if origins.may_be_variable(m, handle) => left.push(m.op_name_str(op).to_owned()),
+                found if origins.may_be_variable(m, handle) => {
+                    let lacks_value = what == Use::Read && found.is_none();
+                    let variable = known.filter(|_| lacks_value).map(|(_, name)| name.to_owned());
+                    left.push(Unfrozen { op: m.op_name_str(op).to_owned(), variable });
+                }
                 _ => {}
             }
         }
     }
     left.extend(reads.into_iter().filter_map(|(op, value)| {
         let name = m.op_name_str(op).to_owned();
-        freeze_read(m, op, value).is_none().then_some(name)
+        freeze_read(m, op, value).is_none().then_some(Unfrozen { op: name, variable: None })
     }));
     erase_unused_handles(m);
     left

@@ -27,7 +27,8 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use self::freeze::Frozen;
-pub(crate) use self::freeze::freeze_values;
+pub use self::freeze::frozen;
+pub(crate) use self::freeze::{Unfrozen, freeze_values};
 use super::errors::{self, Refusal};
 use super::files::{ModelFiles, checked_name};
 use super::graphdef::{EntryPoint, Surroundings, import, is_variable};

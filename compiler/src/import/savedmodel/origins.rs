@@ -1,6 +1,6 @@
 //! The origins of values: found from arguments through all callers, through `Identity`, and along references.
 
-use befrost_tensor::tf::op::{Op, Type};
+use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::dialects::tf::{self, Control};
@@ -81,11 +81,7 @@ impl Origins {
             if !makes_variable(m, op) {
                 return None;
             }
-            let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
-                AttrKind::Str { text, .. } => Some(*text).filter(|&text| !m.cx.str(text).is_empty()),
-                _ => None,
-            };
-            Some((text("container"), text("shared_name")?))
+            Some((text_attr(m, op, "container"), text_attr(m, op, "shared_name")?))
         });
         all_equal(keys)
     }
@@ -106,7 +102,15 @@ impl Origins {
     }
 }
 
-fn makes_variable(m: &Module, op: OpId) -> bool {
+/// A text among the attributes of an op, if there is one that is not empty.
+pub(super) fn text_attr(m: &Module, op: OpId, name: &str) -> Option<StrId> {
+    match m.cx.attr(m.attr_named(op, name)?) {
+        AttrKind::Str { text, .. } => Some(*text).filter(|&text| !m.cx.str(text).is_empty()),
+        _ => None,
+    }
+}
+
+pub(super) fn makes_variable(m: &Module, op: OpId) -> bool {
     matches!(tf::operator(m, op), Some(Op::VarHandleOp | Op::VariableV2 | Op::Variable))
 }
 
@@ -126,7 +130,7 @@ fn body_result(m: &Module, op: OpId, index: usize) -> Option<ValueId> {
 
 /// True for a handle of a resource or a reference to a variable.
 pub(super) fn is_handle(m: &Module, value: ValueId) -> bool {
-    tf::type_of(&m.cx, m.value_type(value)).is_some_and(|(ty, is_ref)| is_ref || ty == Type::Resource)
+    tf::is_resource(&m.cx, m.value_type(value)) || is_ref(m, value)
 }
 
 fn is_ref(m: &Module, value: ValueId) -> bool {
