@@ -20,6 +20,7 @@ use std::time::SystemTime;
 use befrost_compiler::device::ResourcePlaces;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::access::FileAccess;
 use crate::compile::{CompileError, CompileOptions, Compiled, Source, compiled_now};
 use crate::folder::saved_model;
 
@@ -41,7 +42,7 @@ pub(crate) fn through(
         return Ok(found);
     }
     let compiled = compiled_now(source, options)?;
-    _ = write(folder, &path, &encode(&compiled));
+    _ = fs::create_dir_all(folder).and_then(|()| replace(&path, &encode(&compiled)));
     Ok(compiled)
 }
 
@@ -53,7 +54,7 @@ fn hash(source: &Source, options: &CompileOptions) -> Option<u128> {
         hash.update(part);
     };
     add(env!("CARGO_PKG_VERSION").as_bytes());
-    let of_program = CompileOptions { cache_dir: None, ..options.clone() };
+    let of_program = CompileOptions { cache_dir: None, access: FileAccess::default(), ..options.clone() };
     add(format!("{of_program:?}").as_bytes());
     match source {
         Source::Text(text) => {
@@ -144,11 +145,11 @@ fn decode(file: &[u8]) -> Option<Compiled> {
     Some(Compiled { bef: rest.to_vec(), init, resources, is_from_cache: true })
 }
 
-fn write(folder: &Path, path: &Path, file: &[u8]) -> std::io::Result<()> {
+/// Writes a file, which gets its name when it is complete.
+pub(crate) fn replace(path: &Path, file: &[u8]) -> std::io::Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    fs::create_dir_all(folder)?;
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let part = folder.join(format!("{}.{number}.part", std::process::id()));
+    let part = path.with_added_extension(format!("{}.{number}.part", std::process::id()));
     let written = fs::write(&part, file).and_then(|()| fs::rename(&part, path));
     if written.is_err() {
         _ = fs::remove_file(&part);

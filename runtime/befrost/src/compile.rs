@@ -5,25 +5,31 @@ use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use bef_format::Image;
 use befrost_compiler::device::{DeviceOptions, ResourcePlaces};
 use befrost_compiler::diag::{self, Diagnostic, has_errors};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph::with_precision;
 use befrost_compiler::import::files::NoFiles;
 use befrost_compiler::import::recognize::{Encoding, FileKind, N_BYTES, foreign, recognize};
-use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel};
-use befrost_compiler::import::{Feed, GradientRequest, INIT, ImportOptions, Initialization, graphdef, onnx};
+use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel, frozen};
+use befrost_compiler::import::{
+    Feed, GradientRequest, INIT, ImportOptions, Initialization, graphdef, graphdef_in_memory, onnx,
+};
 use befrost_compiler::ir::{Module, TypeId, names};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::print::type_text;
+use befrost_compiler::raise::raise;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
 use befrost_compiler::train;
 use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
+use befrost_tensor::HostTensor;
 use befrost_tensor::bundle::Bytes;
 use befrost_tensor::narrow::Precision;
 
+use crate::access::FileAccess;
 use crate::cache;
 use crate::folder::{ModelFolder, SAVED_VARIABLES, saved_model};
 use crate::port::Port;
@@ -97,6 +103,8 @@ pub struct CompileOptions {
     pub resources: ResourcePlaces,
     /// A folder of compiled programs, from which those are read that were compiled before.
     pub cache_dir: Option<PathBuf>,
+    /// How the files of the model come into memory.
+    pub access: FileAccess,
 }
 
 /// A compiled program.
@@ -128,6 +136,7 @@ impl Default for CompileOptions {
             devices: DeviceOptions::default(),
             resources: ResourcePlaces::default(),
             cache_dir: None,
+            access: FileAccess::default(),
         }
     }
 }
@@ -195,10 +204,49 @@ pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<C
         let why = format!("optimization level {} packs no weights", options.level);
         return Err(CompileError(format!("no precision of {}: {why}", precision.name())));
     }
-    let Imported { module, init, text } = imported(source, &import_options(options))?;
+    let Imported { module, init, text } = imported(source, &import_options(options), options.access)?;
     let mut resources = ResourcePlaces::default();
     let bef = placed(module, options, &mut resources).map_err(|found| refused(&found, &text))?;
     Ok(Compiled { bef, init, resources, is_from_cache: false })
+}
+
+/// Values of variables, by container and name.
+pub(crate) type VariableValues<'v> = [((&'v str, &'v str), HostTensor)];
+
+/// Compiles the only function of a program, with these values of its variables as constants.
+pub(crate) fn compiled_frozen(
+    source: Source,
+    options: &CompileOptions,
+    values: &VariableValues<'_>,
+) -> Result<Vec<u8>, CompileError> {
+    let Imported { module, text, .. } = imported(source, &import_options(options), options.access)?;
+    let only = |module: &Module| {
+        let public = module.functions().into_iter().find(|&function| !module.is_private(function));
+        let name = public.and_then(|function| module.symbol_name(function));
+        name.map(|name| module.cx.str(name).to_owned()).unwrap_or_default()
+    };
+    let frozen = verify(module).and_then(|module| {
+        let name = only(&module);
+        frozen(module, &name, values)
+    });
+    let made = frozen.and_then(|module| to_bef(module.into_module(), options));
+    made.map_err(|found| refused(&found, &text))
+}
+
+/// A function of a BEF file alone, with these values of its variables as constants.
+pub(crate) fn refrozen(
+    image: &Image<'_>,
+    function: &str,
+    values: &VariableValues<'_>,
+) -> Result<Vec<u8>, CompileError> {
+    let frozen = raise(image).and_then(verify).and_then(|module| frozen(module, function, values));
+    let bef = frozen.and_then(|module| {
+        // The ops in the places of reads are kernels, but for the edges of those that had effects.
+        let mut passes = PassManager::parse("tf-to-kernels").map_err(|error| vec![*error])?;
+        let module = passes.run(module)?.0;
+        Ok(emit_parts(&module, &EmitOptions::default())?.to_vec())
+    });
+    bef.map_err(|found| refused(&found, &diag::Source::new(function, "")))
 }
 
 /// The signatures of a MetaGraph or a SavedModel; other models have none.
@@ -222,7 +270,7 @@ pub(crate) fn ports(
 ) -> Result<(Vec<Port>, Vec<Port>), CompileError> {
     let initialization = Initialization::Without;
     let import = ImportOptions { everything, initialization, ..import_options(options) };
-    let Imported { module, text, .. } = imported(source, &import)?;
+    let Imported { module, text, .. } = imported(source, &import, options.access)?;
     let inferred = verify(module).and_then(|module| {
         let mut passes = PassManager::parse("tf-shape-inference").map_err(|error| vec![*error])?;
         Ok(passes.run(module)?.0)
@@ -257,14 +305,14 @@ impl Imported {
     }
 }
 
-fn imported(source: Source, import: &ImportOptions) -> Result<Imported, CompileError> {
+fn imported(source: Source, import: &ImportOptions, access: FileAccess) -> Result<Imported, CompileError> {
     match source {
         Source::Text(text) => from_text("<text>", &text),
         Source::GraphDef(bytes) => {
             let len = bytes.len();
             from_graphdef("<graph>", Cursor::new(bytes), len, import)
         }
-        Source::File(path) => KnownFile::open(&path)?.import(import),
+        Source::File(path) => KnownFile::open(&path, access)?.import(import),
     }
 }
 
@@ -273,11 +321,12 @@ pub(crate) struct KnownFile {
     /// Of a folder the file in it.
     path: PathBuf,
     pub(crate) kind: FileKind,
+    access: FileAccess,
 }
 
 impl KnownFile {
     /// Recognizes a file by its contents, or else by its extension.
-    pub(crate) fn open(path: &Path) -> Result<KnownFile, CompileError> {
+    pub(crate) fn open(path: &Path, access: FileAccess) -> Result<KnownFile, CompileError> {
         let name = path.display();
         let path = match path.is_dir() {
             true => saved_model(path)
@@ -312,7 +361,7 @@ impl KnownFile {
                 )));
             }
         };
-        Ok(KnownFile { path, kind })
+        Ok(KnownFile { path, kind, access })
     }
 
     fn name(&self) -> String {
@@ -324,14 +373,15 @@ impl KnownFile {
     }
 
     fn read(&self) -> Result<Bytes, CompileError> {
-        std::fs::read(&self.path).map(Bytes::from).map_err(|error| self.unread(&error))
+        self.access.bytes(&self.path).map_err(|error| self.unread(&error))
     }
 
     /// The files beside it.
     fn folder(&self) -> ModelFolder<impl Fn(&Path) -> Result<Bytes, String>> {
         let root = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        ModelFolder::new(root.unwrap_or(Path::new(".")), |path: &Path| {
-            std::fs::read(path).map(Bytes::from).map_err(|error| error.to_string())
+        let access = self.access;
+        ModelFolder::new(root.unwrap_or(Path::new(".")), move |path: &Path| {
+            access.bytes(path).map_err(|error| error.to_string())
         })
     }
 
@@ -355,6 +405,9 @@ impl KnownFile {
             FileKind::Onnx => {
                 let imported = onnx(self.read()?, import, &self.folder());
                 Imported::model(&name, imported.map(|module| ImportedModel { module, init: None }))
+            }
+            FileKind::TensorFlow(TensorFlowKind::GraphDef, Encoding::Binary) if self.access.is_mapped() => {
+                of_graph(&name, graphdef_in_memory(Box::new(self.read()?), import), import)
             }
             FileKind::TensorFlow(TensorFlowKind::GraphDef, Encoding::Binary) => {
                 let file = File::open(&self.path).map_err(|error| self.unread(&error))?;
@@ -409,7 +462,14 @@ fn from_graphdef(
     len: usize,
     import: &ImportOptions,
 ) -> Result<Imported, CompileError> {
-    let module = graphdef(bytes, len, import);
+    of_graph(name, graphdef(bytes, len, import), import)
+}
+
+fn of_graph(
+    name: &str,
+    module: Result<Module, Vec<Diagnostic>>,
+    import: &ImportOptions,
+) -> Result<Imported, CompileError> {
     let init = import.init.as_ref().map(|_| INIT.to_owned());
     Imported::model(name, module.map(|module| ImportedModel { module, init }))
 }

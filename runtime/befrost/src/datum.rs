@@ -56,7 +56,12 @@ impl Datum {
     /// # Errors
     /// The error that it is.
     pub fn ok(&self) -> Result<&Value, Error> {
-        match self.0.final_value() {
+        Datum::of(&self.0)
+    }
+
+    /// [`Datum::ok`] of the host runtime's value.
+    pub(crate) fn of(value: &Value) -> Result<&Value, Error> {
+        match value.final_value() {
             Some(Value::Error(error)) => Err(error.clone()),
             Some(Value::Dead) => {
                 Err(Error::new(ErrorCode::Unavailable, "control flow did not come this way", Vec::new()))

@@ -16,6 +16,7 @@ use befrost_compiler::import::recognize::FileKind;
 use befrost_compiler::train::Optimizer;
 use befrost_kernel_api::{Error, ErrorCode};
 
+use crate::access::FileAccess;
 use crate::compile::{CompileOptions, KnownFile, Source, canonical, compile_with};
 use crate::program::Program;
 use crate::runtime::Runtime;
@@ -101,7 +102,7 @@ impl Graph {
     /// If there is no such file, or it is a program, which is no graph.
     pub fn open(path: impl AsRef<Path>) -> Result<Graph, Error> {
         let path = path.as_ref();
-        match found(path)?.kind {
+        match found(path, FileAccess::default())?.kind {
             FileKind::Bef | FileKind::Text => {
                 Err(refused(format!("'{}' is a program, no graph", path.display())))
             }
@@ -215,12 +216,12 @@ impl Graph {
 ///
 /// # Errors
 /// If there is none, or it is not recognized.
-pub(crate) fn found(path: &Path) -> Result<KnownFile, Error> {
+pub(crate) fn found(path: &Path, access: FileAccess) -> Result<KnownFile, Error> {
     if !path.exists() {
         let message = format!("there is no file '{}'", path.display());
         return Err(Error::new(ErrorCode::NotFound, message, Vec::new()));
     }
-    Ok(KnownFile::open(path)?)
+    Ok(KnownFile::open(path, access)?)
 }
 
 /// The options of a part of a graph, whose variables other parts share.

@@ -27,6 +27,8 @@
 //! are compiled in the process, see `compile` and `Model`.
 
 #[cfg(feature = "compile")]
+mod access;
+#[cfg(feature = "compile")]
 pub mod build;
 #[cfg(feature = "compile")]
 mod cache;
@@ -38,6 +40,7 @@ pub mod eager;
 mod error;
 #[cfg(feature = "compile")]
 mod folder;
+mod given;
 #[cfg(feature = "compile")]
 mod graph;
 #[cfg(feature = "libraries")]
@@ -56,6 +59,8 @@ mod signature;
 #[cfg(feature = "compile")]
 mod training;
 
+#[cfg(feature = "compile")]
+pub use access::FileAccess;
 pub use bef_format::device::DeviceName;
 #[cfg(feature = "compile")]
 pub use befrost_compiler::device::{DeviceOptions, Partition, ResourcePlaces};
@@ -131,6 +136,7 @@ macro_rules! include_bef {
 
 pub use datum::Datum;
 pub use error::LoadError;
+pub use given::{adopt, lend};
 pub use pending::{Pending, PendingCall};
 pub use port::Port;
 pub use prepared::{PreparedFunction, PreparedRun};

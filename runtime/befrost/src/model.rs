@@ -62,8 +62,8 @@ impl Model {
         options: &CompileOptions,
     ) -> Result<Model, Error> {
         let path = path.as_ref();
-        let (program, init) = match (KnownFile::open(path)?.kind, options.precision) {
-            (FileKind::Bef, None) => (runtime.load(path)?, None),
+        let (program, init) = match (KnownFile::open(path, options.access)?.kind, options.precision) {
+            (FileKind::Bef, None) => (options.access.program(runtime, path)?, None),
             (FileKind::Bef, Some(_)) => {
                 return Err(refused(format!("'{}' is compiled already", path.display())));
             }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "compile")]
+use bef_format::Image;
 use bef_format::{AttrView, FunctionId, FunctionKind};
 use befrost_host::call;
 use befrost_kernel_api::context::{Cancellation, Diagnostics, Output, Resources, Stdout};
@@ -126,6 +128,12 @@ impl Function {
     /// The program that it belongs to.
     pub fn program(&self) -> &Program {
         &self.owner
+    }
+
+    /// The file that it is in.
+    #[cfg(feature = "compile")]
+    pub(crate) fn image(&self) -> &Image<'_> {
+        self.owner.program.image()
     }
 
     /// The arguments.

@@ -192,6 +192,11 @@ impl Runtime {
         }
     }
 
+    /// True if both are the same runtime: one is a clone of the other.
+    pub(crate) fn is(&self, other: &Runtime) -> bool {
+        Arc::ptr_eq(&self.registry, &other.registry)
+    }
+
     /// An execution on the runtime, with resources of its own: for operators that are executed one by one.
     pub fn context(&self) -> ExecContext {
         let Runtime { queue, devices, allocator, limits, registry: _ } = self.clone();

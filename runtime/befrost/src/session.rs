@@ -5,60 +5,60 @@
 //!                                                            └─ new: import, compile once ─▶ call
 //! ```
 //!
-//! `content` says what is run, `executable` has the programs of a set of names, `sizes` those for sizes of
-//! their own; `run` is a run that goes on meanwhile.
+//! `builder` has the settings of a session, `content` says what is run, `executable` has the programs of a
+//! set of names, `sizes` those for sizes of their own; `run` is a run that goes on meanwhile; `save` writes a
+//! function as a file.
 //!
 //! A graph has as many programs as there are sets of names to feed and to fetch: what is fed is not
 //! computed, and what no fetch and no target needs is not there. Each is compiled when it is first asked
 //! for, once, even if several threads ask, and kept. All share the session's variables and tables.
 
+mod builder;
 mod content;
 mod executable;
+mod once;
+mod refusal;
 mod results;
 mod run;
+mod save;
 mod sizes;
 mod variables;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use befrost_compiler::device::ResourcePlaces;
 use befrost_compiler::import::Initialization;
-use befrost_compiler::import::recognize::FileKind;
 use befrost_kernel_api::context::{Cancellation, Output, Resources};
-use befrost_kernel_api::{Error, ErrorCode};
-use befrost_tensor::HostTensor;
+use befrost_kernel_api::{Error, ErrorCode, Value};
+use befrost_tensor::{HostTensor, TensorError};
 
-use crate::compile::{
-    CompileError, CompileOptions, Compiled, KnownFile, Source, canonical, compile_with, compiled, ports,
-    signatures,
-};
+use crate::compile::{CompileError, CompileOptions, Compiled, Source, canonical, compiled, ports};
 use crate::datum::Datum;
-use crate::graph::{Asked, Graph, found};
-use crate::model::{DEFAULTS, default_function, public};
+use crate::graph::Asked;
 use crate::pending::Pending;
 use crate::port::Port;
 use crate::prepared::PreparedFunction;
-use crate::program::{CallOptions, Program};
+use crate::program::CallOptions;
 use crate::runtime::Runtime;
 use crate::signature::{Signature, named};
 use content::{Content, places};
 use executable::{Clock, Executable, Names};
+use once::MadeOnce;
+use refusal::refused;
 use sizes::Sizes;
 
+pub use builder::SessionBuilder;
 pub use results::Results;
 pub use run::Run;
 pub use variables::Variables;
 
 /// The most executables that a session keeps. Beyond it, the one that was not used for the longest time goes.
 const MAX_EXECUTABLES: usize = 256;
-
-/// The most programs for sizes of their own that an executable keeps, by default.
-const MAX_SPECIALIZED: usize = 16;
 
 /// A graph with its variables. Cheap to clone; clones are the same session. Everything takes `&self`, and any
 /// number of threads may run it at once.
@@ -108,7 +108,7 @@ struct ProgramCounts {
 
 /// An executable, from the moment it is asked for.
 struct Entry {
-    made: OnceLock<Result<Arc<Executable>, Error>>,
+    made: MadeOnce<Arc<Executable>>,
     used: AtomicU64,
 }
 
@@ -125,36 +125,13 @@ pub enum Shapes {
     Exact,
 }
 
-/// Is told what a session compiles. It may not run the session whose program is being compiled.
+/// Is told what a session compiles. A run of the program that is being compiled is an error meanwhile.
 pub trait Progress: Send + Sync {
     /// A program for these fetches and targets is about to be compiled.
     fn begins(&self, fetches: &[String], targets: &[String]);
 
     /// It was compiled, or refused.
     fn ends(&self, fetches: &[String], targets: &[String], took: Duration);
-}
-
-/// Builder of a [`Session`].
-pub struct SessionBuilder {
-    runtime: Option<Runtime>,
-    options: CompileOptions,
-    shapes: Shapes,
-    specializations: usize,
-    resources: Option<Resources>,
-    progress: Option<Arc<dyn Progress>>,
-}
-
-impl Default for SessionBuilder {
-    fn default() -> SessionBuilder {
-        SessionBuilder {
-            runtime: None,
-            options: CompileOptions::default(),
-            shapes: Shapes::default(),
-            specializations: MAX_SPECIALIZED,
-            resources: None,
-            progress: None,
-        }
-    }
 }
 
 /// Options of one run.
@@ -210,196 +187,6 @@ pub struct SessionStats {
     pub bytes: usize,
 }
 
-impl SessionBuilder {
-    /// The runtime that executes it; by default one of its own.
-    #[must_use]
-    pub fn runtime(self, runtime: &Runtime) -> SessionBuilder {
-        SessionBuilder { runtime: Some(runtime.clone()), ..self }
-    }
-
-    /// The level of optimization, 0 to 2; 2 by default.
-    #[must_use]
-    pub fn level(mut self, level: u8) -> SessionBuilder {
-        self.options.level = level.min(2);
-        self
-    }
-
-    /// The node that initializes the variables: it runs when the session is opened.
-    #[must_use]
-    pub fn init(mut self, node: &str) -> SessionBuilder {
-        self.options.init = Some(node.to_owned());
-        self
-    }
-
-    /// The variables, which other sessions may share; by default of its own.
-    #[must_use]
-    pub fn variables(self, resources: &Resources) -> SessionBuilder {
-        SessionBuilder { resources: Some(resources.clone()), ..self }
-    }
-
-    /// The devices that the graph may use, in the syntax of the command line: `CPU:2`. Without a runtime the
-    /// session makes one that has them.
-    #[must_use]
-    pub fn devices(mut self, devices: &str) -> SessionBuilder {
-        self.options.devices.devices = devices.to_owned();
-        self
-    }
-
-    /// How devices are chosen: `first`, `greedy` or `list`. A variable stays where it was placed first.
-    #[must_use]
-    pub fn place(mut self, policy: &str) -> SessionBuilder {
-        self.options.devices.policy = policy.to_owned();
-        self
-    }
-
-    /// Which sizes of tensors programs are compiled for.
-    #[must_use]
-    pub fn shapes(self, shapes: Shapes) -> SessionBuilder {
-        SessionBuilder { shapes, ..self }
-    }
-
-    /// The most programs for sizes of their own that are kept for a set of names; 16 by default.
-    #[must_use]
-    pub fn specializations(self, specializations: usize) -> SessionBuilder {
-        SessionBuilder { specializations, ..self }
-    }
-
-    /// A folder for compiled programs, which is made if it is not there: what was compiled once, of the same
-    /// files and options by the same release, is read from it.
-    #[must_use]
-    pub fn cache_dir(mut self, folder: impl Into<PathBuf>) -> SessionBuilder {
-        self.options.cache_dir = Some(folder.into());
-        self
-    }
-
-    /// Is told what is compiled.
-    #[must_use]
-    pub fn progress(self, progress: Arc<dyn Progress>) -> SessionBuilder {
-        SessionBuilder { progress: Some(progress), ..self }
-    }
-
-    /// The signature whose inputs and outputs are names of the session, or of a program the function; by
-    /// default `serving_default`, `main` or the only one. The graph's own tensors have their names, too.
-    #[must_use]
-    pub fn signature(mut self, name: &str) -> SessionBuilder {
-        self.options.signature = Some(name.to_owned());
-        self
-    }
-
-    /// Opens what [`Source::File`](crate::Source::File) names, or a BEF file. Of a graph nothing is
-    /// compiled yet but the initialization, if there is one: that of a MetaGraph or a SavedModel, which
-    /// reads its checkpoint, unless the session was given variables or another node to initialize them.
-    ///
-    /// # Errors
-    /// If the file does not exist, has nothing of which parts could run, or lacks the signature, or the
-    /// initialization fails.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Session, Error> {
-        let path = path.as_ref();
-        let file = found(path)?;
-        match file.kind {
-            FileKind::TensorFlow(..) | FileKind::Onnx => self.build(Graph::at(path), signatures(&file)?),
-            FileKind::Bef => self.with_program(|runtime, _| Ok(runtime.load(path)?)),
-            FileKind::Text => {
-                self.with_program(|runtime, options| Ok(runtime.load_bytes(&compile_with(path, options)?)?))
-            }
-        }
-    }
-
-    /// Opens a graph with gradients and updates.
-    ///
-    /// # Errors
-    /// As [`SessionBuilder::open`].
-    pub fn graph(self, graph: Graph) -> Result<Session, Error> {
-        let signatures = match &graph.source {
-            Source::File(path) => signatures(&KnownFile::open(path)?)?,
-            Source::Text(_) | Source::GraphDef(_) => Vec::new(),
-        };
-        self.build(graph, signatures)
-    }
-
-    /// Opens a TensorFlow GraphDef in memory.
-    ///
-    /// # Errors
-    /// As [`SessionBuilder::open`].
-    pub fn graphdef(self, bytes: Vec<u8>) -> Result<Session, Error> {
-        self.graph(Graph::graphdef(bytes))
-    }
-
-    /// Opens a function of a program, all of whose arguments are fed. It runs on the program's runtime.
-    ///
-    /// # Errors
-    /// If there is no such function.
-    pub fn program(self, program: &Program) -> Result<Session, Error> {
-        let function = match &self.options.signature {
-            Some(name) => program.function(name)?,
-            None => default_function(program, None)?,
-        };
-        let functions = public(program).map(|function| Signature::of_function(&function)).collect();
-        let runtime = program.runtime().clone();
-        Ok(self.session(Content::Program(function), functions, runtime))
-    }
-
-    fn with_program(
-        mut self,
-        load: impl FnOnce(&Runtime, &CompileOptions) -> Result<Program, Error>,
-    ) -> Result<Session, Error> {
-        let runtime = self.take_runtime()?;
-        let program = load(&runtime, &CompileOptions { signature: None, ..self.options.clone() })?;
-        self.program(&program)
-    }
-
-    /// The runtime that was given, or a new one.
-    fn take_runtime(&mut self) -> Result<Runtime, Error> {
-        let devices = &self.options.devices.devices;
-        match self.runtime.take() {
-            Some(runtime) => Ok(runtime),
-            None if devices.is_empty() => Ok(Runtime::builder().build()?),
-            None => Ok(Runtime::builder().devices(devices).build()?),
-        }
-    }
-
-    /// A session on a graph with these signatures.
-    fn build(mut self, graph: Graph, signatures: Vec<Signature>) -> Result<Session, Error> {
-        let runtime = self.take_runtime()?;
-        let init = self.options.init.take();
-        let is_initialized = self.resources.is_some();
-        let signature = chosen(&signatures, self.options.signature.take())?;
-        let Graph { source, additions } = graph;
-        self.options.shares_resources = true;
-        let content = Content::Graph { source, additions, signature };
-        let session = self.session(content, signatures, runtime);
-        match init {
-            Some(init) => {
-                let options = RunOptions { targets: vec![init], ..RunOptions::default() };
-                session.run_with::<Datum>(&[], &[], &options)?;
-            }
-            None if !is_initialized => session.shared.initialize()?,
-            None => {}
-        }
-        Ok(session)
-    }
-
-    fn session(self, content: Content, signatures: Vec<Signature>, runtime: Runtime) -> Session {
-        let SessionBuilder { runtime: _, options, shapes, specializations, resources, progress } = self;
-        let shared = SessionState {
-            runtime,
-            content,
-            signatures,
-            options,
-            shapes,
-            specializations,
-            resources: resources.unwrap_or_default(),
-            places: Mutex::default(),
-            progress,
-            executables: RwLock::default(),
-            clock: Clock::default(),
-            programs: Mutex::default(),
-            n_hits: AtomicU64::new(0),
-        };
-        Session { shared: Arc::new(shared) }
-    }
-}
-
 fn names_of(signatures: &[Signature]) -> String {
     let names: Vec<&str> = signatures.iter().map(Signature::name).collect();
     names.join(", ")
@@ -408,22 +195,6 @@ fn names_of(signatures: &[Signature]) -> String {
 fn unnamed(signatures: &[Signature]) -> Error {
     let message = format!("name the signature; there are: {}", names_of(signatures));
     refused(ErrorCode::InvalidArgument, message)
-}
-
-/// The signature of this name, or the default one.
-fn chosen(signatures: &[Signature], name: Option<String>) -> Result<Option<Signature>, Error> {
-    let named = |name: &str| signatures.iter().find(|signature| signature.name() == name);
-    match (name, signatures) {
-        (Some(name), _) => match named(&name) {
-            Some(found) => Ok(Some(found.clone())),
-            None => {
-                let message = format!("there is no signature '{name}'; there are: {}", names_of(signatures));
-                Err(refused(ErrorCode::NotFound, message))
-            }
-        },
-        (None, [only]) => Ok(Some(only.clone())),
-        (None, _) => Ok(DEFAULTS.into_iter().find_map(named).cloned()),
-    }
 }
 
 impl Session {
@@ -567,7 +338,7 @@ impl Session {
     pub fn stats(&self) -> SessionStats {
         let shared = &self.shared;
         let executables = shared.executables.read().unwrap_or_else(PoisonError::into_inner);
-        let ready = executables.values().filter_map(|entry| entry.made.get()?.as_ref().ok());
+        let ready = executables.values().filter_map(|entry| entry.made.get());
         let programs = *shared.programs.lock().unwrap_or_else(PoisonError::into_inner);
         SessionStats {
             compilations: programs.compiled,
@@ -599,17 +370,17 @@ impl Session {
         let entry = known.unwrap_or_else(|| shared.new_entry(&names));
         shared.clock.mark(&entry.used);
         let mut is_new = false;
-        let made = entry.made.get_or_init(|| {
+        let made = entry.made.get_or_make(|| {
             is_new = true;
             shared.compile(names.clone()).map(Arc::new)
         });
-        if made.is_err() {
+        if entry.made.has_failed() {
             // A file that is mended, or variables that come later, may let it succeed.
             shared.executables.write().unwrap_or_else(PoisonError::into_inner).remove(&names);
-        } else if !is_new {
+        } else if made.is_ok() && !is_new {
             shared.n_hits.fetch_add(1, Ordering::Relaxed);
         }
-        made.clone()
+        made.cloned()
     }
 }
 
@@ -623,7 +394,7 @@ impl SessionState {
                 executables.remove(&oldest);
             }
         }
-        let new = || Arc::new(Entry { made: OnceLock::new(), used: AtomicU64::new(u64::MAX) });
+        let new = || Arc::new(Entry { made: MadeOnce::default(), used: AtomicU64::new(u64::MAX) });
         executables.entry(names.clone()).or_insert_with(new).clone()
     }
 
@@ -668,8 +439,8 @@ impl SessionState {
         if names.feeds.is_empty()
             && let Some(port) = function.arguments().first()
         {
-            let (label, needed) = (port.label(0), names.needed());
-            let message = format!("placeholder {label} is not fed, and {needed} needs it");
+            let (label, ty, needed) = (port.label(0), port.ty(), names.needed());
+            let message = format!("placeholder {label} ({ty}) is not fed, and {needed} needs it");
             return Err(refused(ErrorCode::InvalidArgument, message));
         }
         let of = |fetch: &String| {
@@ -743,6 +514,66 @@ impl Callable {
         self.executable.call(&self.session, feeds, &RunOptions::default())
     }
 
+    /// [`Callable::call`] from one list to another: takes the feeds, in their order, and appends the fetches.
+    /// With room in the lists nothing is allocated but what kernels allocate for results. A fetch that has no
+    /// value, an operation without outputs, is a chain.
+    ///
+    /// ```
+    /// use befrost::{Datum, HostTensor, Session};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/digits/digits_mlp.pb");
+    /// let step = Session::open(path)?.callable(&["images"], &["logits"])?;
+    /// let (mut feeds, mut results) = (Vec::new(), Vec::new());
+    /// for n in 1..4 {
+    ///     let images = HostTensor::from_vec([n, 64], vec![0.5f32; n * 64])?;
+    ///     feeds.push(Datum::from(images).into_value());
+    ///     step.call_values(&mut feeds, &mut results)?;
+    ///     let logits = Datum::from(results.remove(0)).into_tensor()?;
+    ///     assert_eq!(logits.shape().dims(), [n, 10]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Callable::call`]; then nothing is appended.
+    pub fn call_values(&self, feeds: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), Error> {
+        self.executable.call_values(&self.session, feeds, results)
+    }
+
+    /// [`Callable::call`] that writes the fetches into tensors of the caller's.
+    ///
+    /// # Errors
+    /// As [`Callable::call`], and if there are more or fewer tensors than fetches, or one has another dtype
+    /// or shape than the fetch, is being read or written, or is read-only; then some may have been written to.
+    pub fn call_into(
+        &self,
+        feeds: impl IntoIterator<Item = impl Into<Datum>>,
+        into: &[HostTensor],
+    ) -> Result<(), Error> {
+        let results = self.call(feeds)?;
+        if results.len() != into.len() {
+            let message = format!("{} tensors for {} fetches", into.len(), results.len());
+            return Err(refused(ErrorCode::InvalidArgument, message));
+        }
+        for (i, (result, to)) in results.iter().zip(into).enumerate() {
+            let name = &results.names[i];
+            let wrong = |what: String| {
+                refused(ErrorCode::InvalidArgument, format!("the fetch '{name}' cannot be written: {what}"))
+            };
+            let made = result.ok_or_else(|| wrong("it has no value".to_owned()))?.tensor()?;
+            if made.dtype() != to.dtype() || made.shape() != to.shape() {
+                let shown = |tensor: &HostTensor| format!("{}{}", tensor.dtype(), tensor.shape());
+                return Err(wrong(format!("it is {}, the tensor {}", shown(made), shown(to))));
+            }
+            let failed = |error: TensorError| wrong(error.to_string());
+            let from = made.read_bytes().map_err(failed)?;
+            to.write_bytes().map_err(failed)?.copy_from_slice(&from);
+        }
+        Ok(())
+    }
+
     /// The feeds, with types.
     pub fn inputs(&self) -> &[Port] {
         self.executable.inputs()
@@ -759,14 +590,4 @@ impl fmt::Debug for Callable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Callable({:?})", self.executable.declared.function())
     }
-}
-
-impl fmt::Debug for SessionBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionBuilder").field("options", &self.options).finish_non_exhaustive()
-    }
-}
-
-fn refused(code: ErrorCode, message: String) -> Error {
-    Error::new(code, message, Vec::new())
 }

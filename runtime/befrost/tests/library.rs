@@ -3,15 +3,23 @@
 #![cfg(feature = "libraries")]
 #![allow(unsafe_code, reason = "loads the library that is built beside this test")]
 
+use std::path::{Path, PathBuf};
+
 use befrost::eager::{OpAttrs, TensorHandle};
 use befrost::{HostTensor, Library, Runtime};
 
-/// A runtime with the library.
-fn runtime() -> Runtime {
+/// The file of the library.
+fn library() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
-    let folder = test.parent().and_then(std::path::Path::parent).expect("the folder of what was built");
+    let folder = test.parent().and_then(Path::parent).expect("the folder of what was built");
     let library = folder.join("examples/liblibrary.so");
     assert!(library.exists(), "{} is not there: cargo test -p befrost builds it", library.display());
+    library
+}
+
+/// A runtime with the library.
+fn runtime() -> Runtime {
+    let library = library();
     // SAFETY: it is the example of this crate, whose macro `library!` keeps the contract of
     // `befrost_library.h`.
     let loaded = unsafe { Library::load(&library) }.expect("it is accepted");
@@ -75,4 +83,62 @@ fn text_with_ops_of_the_library_is_compiled() {
     let program = runtime.load_bytes(&bef).expect("it loads");
     let made = program.function("main").expect("it is there").call_ok([3.0f64.into(), 4.0f64.into()]);
     assert!(matches!(made.expect("it runs")[0].value(), befrost::Value::F64(5.0)));
+}
+
+#[test]
+#[cfg(all(target_os = "linux", feature = "compile"))]
+fn a_session_has_the_kernels_of_a_library() {
+    use befrost::Session;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "func.func @main(%x: tensor<2xf32> {bef.name = \"x\"}) -> (tensor<2xf32> {bef.name = \"y\"}) {\n  \
+                %y = \"tf.PlaneScale\"(%x) {by = 2.0 : f32} : (tensor<2xf32>) -> tensor<2xf32>\n  \
+                func.return %y : tensor<2xf32>\n}\n";
+    let path = folder.path().join("scaled.mlir");
+    std::fs::write(&path, text).expect("a file");
+    // SAFETY: as above.
+    let builder = || unsafe { Session::builder().library(library()) }.expect("it is accepted");
+    let session = builder().open(&path).expect("a session");
+    let x = HostTensor::from_vec([2], vec![1.0f32, 2.0]).expect("a tensor");
+    let made = session.run(&[("x", x)], &["y"]).expect("a run");
+    assert_eq!(made[0].tensor().expect("a tensor").to_vec::<f32>().expect("floats"), [2.0, 4.0]);
+    let error = builder().runtime(&runtime()).open(&path).expect_err("they contradict each other");
+    assert!(error.message().contains("give them to the runtime's builder"), "{error}");
+    // SAFETY: as above.
+    let twice = unsafe { builder().library(library()) }.expect_err("its names are taken");
+    assert!(twice.to_string().contains("has a kernel 'plane.length' already"), "{twice}");
+}
+
+/// Models whose files are mapped give the values of those that are read.
+#[test]
+#[cfg(feature = "compile")]
+fn files_of_models_are_mapped() {
+    use befrost::Session;
+
+    let data = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
+    let folder = tempfile::tempdir().expect("a folder");
+    let compiled = folder.path().join("mlp.bef");
+    Session::open(data("digits/digits_mlp.pb")).expect("a session").save(&compiled).expect("saved");
+    let images = [
+        (data("digits/digits_mlp.pb"), vec![1, 64]),
+        (data("digits/digits_cnn.onnx"), vec![1, 1, 8, 8]),
+        (compiled, vec![1, 64]),
+        (data("saved_models/keras_mlp/model"), vec![]),
+    ];
+    for (path, mut shape) in images {
+        // SAFETY: nobody writes to the files.
+        let open = |map| unsafe { Session::builder().map_weights(map) }.open(&path).expect("a session");
+        let run = |session: &Session| {
+            let (inputs, outputs) = (session.inputs().expect("inputs"), session.outputs().expect("outputs"));
+            if shape.is_empty() {
+                shape = inputs[0].shape().expect("sizes").iter().map(|size| size.unwrap_or(1)).collect();
+            }
+            let image = HostTensor::from_vec(shape.clone(), vec![0.5f32; shape.iter().product()]);
+            let feeds = [(inputs[0].name(), image.expect("an image"))];
+            let made = session.run(&feeds, &[outputs[0].name()]).expect("a run");
+            made[0].tensor().expect("a tensor").to_vec::<f32>().expect("floats")
+        };
+        let mut run = run;
+        assert_eq!(run(&open(true)), run(&open(false)), "{}", path.display());
+    }
 }

@@ -155,12 +155,22 @@ fn mistakes_are_reported() {
     };
     refused(&[("images", images())], &["logit"], "did you mean 'logits'?");
     refused(&[("image", images())], &["logits"], "did you mean 'images'?");
-    refused(&[], &["logits"], "images");
+    refused(&[], &["logits"], "placeholder 'images' (tensor<?x64xf32>) is not fed, and 'logits' needs it");
     refused(&[], &[], "nothing to run");
     refused(&[("images", images()), ("images:0", images())], &["logits"], "fed twice");
     let flat = HostTensor::from_vec([64], vec![0f32; 64]).expect("a tensor");
     refused(&[("images", flat)], &["logits"], "images");
     assert!(Session::open("nowhere.pb").is_err());
+    // One of two placeholders.
+    let training = Session::open(data("training/digits_cnn.pb")).expect("a session");
+    let error = training.run(&[("images", images())], &["logits", "loss"]).expect_err("no labels");
+    let want = "'labels' (Placeholder): it is a tensor<?xi32> that must be fed, because 'loss' needs it";
+    assert!(error.message().contains(want), "{error}");
+    let graph = data("partition/sgd_on_parameter_device/graph.pb");
+    let trained = Session::builder().init("init").open(graph).expect("a session").variables();
+    let name = trained.names().expect("names").remove(0);
+    let error = trained.get(&format!("{name}_")).expect_err("another name").to_string();
+    assert!(error.ends_with(&format!("; did you mean '{name}'?")), "{error}");
     // A refused graph is not kept.
     assert_eq!(session.stats().executables, 1);
 }
@@ -317,50 +327,148 @@ fn a_cache_on_disk_saves_compilations() {
     std::fs::remove_dir_all(&folder).expect("removed");
 }
 
-/// Forty pairs of a feed and a list of fetches.
-fn forty_keys() -> Vec<(&'static str, Vec<&'static str>)> {
-    let feeds = ["images", "images:0"];
-    let fetches = ["logits", "logits:0"];
-    let mut keys = Vec::new();
-    for feed in feeds {
-        for n in 1..=20usize {
-            // Different lists of the same tensor, distinguished by the bits of a number.
-            let list = (0..5).map(|bit| fetches[n >> bit & 1]).take(1 + n % 5).chain([fetches[n % 2]; 3]);
-            keys.push((feed, list.chain(fetches.iter().copied().cycle().take(n)).collect()));
+/// Runs the session that tells it of a compilation, with the same names and with others.
+struct Again(Mutex<Option<Session>>, Mutex<Vec<Result<(), befrost::Error>>>);
+
+impl Progress for Again {
+    fn begins(&self, fetches: &[String], _targets: &[String]) {
+        let Some(session) = self.0.lock().expect("no panic").take() else { return };
+        for fetch in [fetches[0].as_str(), "logits:0"] {
+            let run = session.run(&[("images", images(1))], &[fetch]).map(|_| ());
+            self.1.lock().expect("no panic").push(run);
         }
     }
-    keys
+
+    fn ends(&self, _fetches: &[String], _targets: &[String], _took: Duration) {}
+}
+
+#[test]
+fn who_is_told_of_a_compilation_cannot_wait_for_it() {
+    for shapes in [Shapes::Declared, Shapes::Exact] {
+        let again = Arc::new(Again(Mutex::default(), Mutex::default()));
+        let session = digits(shapes).progress(again.clone()).open(data("digits/digits_mlp.pb"));
+        let session = session.expect("a session");
+        if shapes == Shapes::Exact {
+            // The program for all sizes is there; that of one image is compiled while it is told.
+            session.warm(&["images"], &["logits"], &[]).expect("compiled");
+        }
+        *again.0.lock().expect("no panic") = Some(session.clone());
+        assert_eq!(logits(&session, 1).len(), 10);
+        let told = again.1.lock().expect("no panic");
+        let [same, other] = &told[..] else { panic!("{told:?}") };
+        assert!(same.as_ref().is_err_and(|error| error.code() == ErrorCode::FailedPrecondition), "{same:?}");
+        assert!(other.is_ok(), "{other:?}");
+    }
+}
+
+/// Forty-two pairs of tensors of a graph, in both orders.
+fn pairs(session: &Session) -> Vec<[String; 2]> {
+    let tensors = session.tensors().expect("a list");
+    let inner = tensors.iter().filter(|port| port.shape().is_some_and(|dims| dims.first() == Some(&None)));
+    let names: Vec<&str> = inner.map(befrost::Port::name).take(7).collect();
+    let all = names.iter().flat_map(|a| names.iter().map(move |b| [(*a).to_owned(), (*b).to_owned()]));
+    all.filter(|[a, b]| a != b).take(40).collect()
 }
 
 #[test]
 fn eight_threads_run_forty_keys_and_each_is_compiled_once() {
     let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
-    let builder = Session::builder().runtime(&runtime).shapes(Shapes::Declared);
-    let session = builder.open(data("digits/digits_mlp.pb")).expect("a session");
-    let keys = forty_keys();
-    let want = logits(&session, 1);
-    let n_before = session.stats().compilations;
+    let builder = || Session::builder().runtime(&runtime).shapes(Shapes::Declared);
+    let graph = data("digits/digits_mlp.pb");
+    let (serial, session) = (builder().open(&graph).expect("one"), builder().open(&graph).expect("two"));
+    let keys = pairs(&session);
+    assert_eq!(keys.len(), 40);
+    let bits = |results: &befrost::Results| -> Vec<Vec<u8>> {
+        let of = |datum: Option<&befrost::Datum>| {
+            datum.and_then(|datum| datum.tensor().ok()?.read_bytes().ok().map(|bytes| bytes.to_vec()))
+        };
+        results.iter().map(|datum| of(datum).expect("a tensor")).collect()
+    };
+    let run = |session: &Session, [a, b]: &[String; 2]| {
+        bits(&session.run(&[("images", images(1))], &[a, b]).expect("a run"))
+    };
+    let want: Vec<Vec<Vec<u8>>> = keys.iter().map(|key| run(&serial, key)).collect();
     let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for thread in 0..8 {
             let (session, keys, start, want) = (&session, &keys, &start, &want);
             scope.spawn(move || {
-                let images = images(1);
                 start.wait();
                 for i in 0..10_000 {
-                    let (feed, fetches) = &keys[(i * 7 + thread * 5) % keys.len()];
-                    let results = session.run(&[(feed, images.clone())], fetches).expect("a run");
-                    assert_eq!(results.len(), fetches.len());
-                    if i % 100 < 3 {
-                        let last = results[fetches.len() - 1].tensor().expect("a tensor");
-                        assert_eq!(last.to_vec::<f32>().expect("floats"), *want);
-                    }
+                    let at = (i * 7 + thread * 5) % keys.len();
+                    assert!(run(session, &keys[at]) == want[at], "{:?}", keys[at]);
                 }
             });
         }
     });
-    assert_eq!(session.stats().compilations - n_before, 40);
+    assert_eq!(session.stats().compilations, 40);
     assert_eq!(session.stats().hits, 80_000 - 40);
+}
+
+/// A tensor of a port's type; sizes that are not known are 2.
+fn made(port: &befrost::Port) -> Option<HostTensor> {
+    let sizes: Vec<usize> = port.shape()?.iter().map(|size| size.unwrap_or(2)).collect();
+    let n = sizes.iter().product();
+    match port.dtype()? {
+        befrost::DType::F32 => {
+            HostTensor::from_vec(sizes, (0..n).map(|i| (i % 7) as f32 / 4.0).collect()).ok()
+        }
+        befrost::DType::I32 => HostTensor::from_vec(sizes, vec![3i32; n]).ok(),
+        befrost::DType::I1 => HostTensor::from_vec(sizes, vec![befrost::I1::from(true); n]).ok(),
+        _ => None,
+    }
+}
+
+/// The outputs do not change if any one tensor is fed with the value that it has: also the results of loops,
+/// conditions and calls, which are cut away then, with all that only they need.
+#[test]
+fn inner_feeds_cut_loops_and_functions_away() {
+    let mut n_cut = 0;
+    for graph in [
+        "saved_models/v1_while/model",
+        "saved_models/nested_calls/model",
+        "graphdefs/grad_while_v2/graph.pb",
+        "graphdefs/g_cond_const_pred/graph.pb",
+        "partition/v1_cond_in_while/graph.pb",
+        "partition/v1_nested_conds/graph.pb",
+        "training/digits_cnn.pb",
+    ] {
+        let session = digits(Shapes::Declared).open(data(graph)).expect(graph);
+        let _ = session.run_with::<HostTensor>(&[], &[], &RunOptions::targets(["init"]));
+        let (inputs, outputs) = (session.inputs().expect(graph), session.outputs().expect(graph));
+        let fed: Vec<(&str, HostTensor)> =
+            inputs.iter().map(|port| (port.name(), made(port).expect("an input"))).collect();
+        let names: Vec<&str> = outputs.iter().map(befrost::Port::name).collect();
+        let floats = |results: &befrost::Results| -> Vec<Vec<f32>> {
+            let of = |datum: &befrost::Datum| datum.tensor().ok()?.to_vec::<f32>().ok();
+            results.iter().map(|datum| datum.and_then(of).unwrap_or_default()).collect()
+        };
+        let want = floats(&session.run(&fed, &names).expect(graph));
+        for port in session.tensors().expect(graph) {
+            // Of a variable only its handle is a tensor; a tensor of strings cannot be made.
+            let Ok(found) = session.run(&fed, &[port.name()]) else { continue };
+            let Some(Ok(value)) = found.iter().next().flatten().map(|datum| datum.tensor().cloned()) else {
+                continue;
+            };
+            let mut feeds = fed.clone();
+            feeds.retain(|(name, _)| *name != port.name());
+            feeds.push((port.name(), value.clone()));
+            let got = match session.run(&feeds, &names) {
+                // The placeholder of an input that is fed by its name in the signature.
+                Err(error) if error.message().contains("is fed twice") => continue,
+                got => got.unwrap_or_else(|error| panic!("{graph} {port:?}: {error}")),
+            };
+            let near = floats(&got).iter().zip(&want).all(|(got, want)| are_near(got, want));
+            assert!(near, "{graph} {port:?}");
+            // Alone, an output that needs nothing else.
+            for name in &names {
+                n_cut += usize::from(
+                    !fed.is_empty() && session.run(&[(port.name(), value.clone())], &[name]).is_ok(),
+                );
+            }
+        }
+    }
+    assert!(n_cut > 20, "{n_cut}");
 }
 
 /// A list of fetches of the same tensor, which the bits of a number select.

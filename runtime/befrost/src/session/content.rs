@@ -8,7 +8,7 @@
 use befrost_kernel_api::{Error, ErrorCode};
 
 use super::executable::Names;
-use super::refused;
+use super::refusal::{near, refused};
 use crate::compile::Source;
 use crate::graph::Additions;
 use crate::port::Port;
@@ -83,6 +83,7 @@ pub(super) fn places(function: &Function, names: &Names) -> Result<(Vec<usize>, 
 
 fn unknown(what: &str, name: &str, ports: &[Port]) -> Error {
     let names: Vec<&str> = ports.iter().map(Port::name).collect();
-    let message = format!("the function has no {what} '{name}'; it has: {}", names.join(", "));
+    let near = near(name, names.iter().copied());
+    let message = format!("the function has no {what} '{name}'; it has: {}{near}", names.join(", "));
     refused(ErrorCode::NotFound, message)
 }

@@ -64,25 +64,61 @@ impl Executable {
         mut feeds: Vec<Value>,
         options: &RunOptions,
     ) -> Result<Results, Error> {
-        if let Some(order) = &self.order {
-            feeds = order.iter().filter_map(|&at| feeds.get(at).cloned()).collect();
+        let mut made = Vec::with_capacity(self.declared.function().results().len());
+        self.run(session, &mut feeds, options, &mut made)?;
+        let values = self.results.iter().map(|&result| made.get(result?).cloned().map(Datum::from)).collect();
+        Ok(Results { names: self.fetches.clone(), values })
+    }
+
+    /// The same, from one list to another: takes the feeds, appends the fetches. A fetch without a value is a
+    /// chain.
+    pub(super) fn call_values(
+        self: &Arc<Executable>,
+        session: &Arc<SessionState>,
+        feeds: &mut Vec<Value>,
+        results: &mut Vec<Value>,
+    ) -> Result<(), Error> {
+        let first = results.len();
+        if let Err(error) = self.run(session, feeds, &RunOptions::default(), results) {
+            results.truncate(first);
+            return Err(error);
         }
-        let of_sizes = self.sizes.find(self, session, &feeds)?;
+        if !self.is_straight(results.len() - first) {
+            let made: Vec<Value> = results.drain(first..).collect();
+            let of = |&result: &Option<usize>| made.get(result?).cloned();
+            results.extend(self.results.iter().map(|result| of(result).unwrap_or(Value::Chain)));
+        }
+        Ok(())
+    }
+
+    /// True if the fetches are the results of the function, in their order.
+    fn is_straight(&self, n_results: usize) -> bool {
+        self.results.len() == n_results && self.results.iter().enumerate().all(|(i, &at)| at == Some(i))
+    }
+
+    /// Appends the results of the function.
+    fn run(
+        self: &Arc<Executable>,
+        session: &Arc<SessionState>,
+        feeds: &mut Vec<Value>,
+        options: &RunOptions,
+        made: &mut Vec<Value>,
+    ) -> Result<(), Error> {
+        if let Some(order) = &self.order {
+            let given = std::mem::take(feeds);
+            feeds.extend(order.iter().filter_map(|&at| given.get(at).cloned()));
+        }
+        let of_sizes = self.sizes.find(self, session, feeds)?;
         let special = of_sizes.as_ref().and_then(|found| found.function());
         let prepared = special.unwrap_or(&self.declared);
         let run = match options.call(prepared.options()) {
             Some(options) => prepared.begin_with(options),
             None => prepared.begin(),
         };
-        let mut made = Vec::with_capacity(prepared.function().results().len());
-        run.call(&mut feeds, &mut made)?;
-        let made: Vec<Datum> = made.into_iter().map(Datum::from).collect();
-        made.iter().try_for_each(|result| result.ok().map(|_| ()))?;
-        if let Some(error) = run.cancellation().error() {
-            return Err(error.clone());
-        }
-        let values = self.results.iter().map(|&result| made.get(result?).cloned()).collect();
-        Ok(Results { names: self.fetches.clone(), values })
+        let first = made.len();
+        run.call(feeds, made)?;
+        made[first..].iter().try_for_each(|result| Datum::of(result).map(|_| ()))?;
+        run.cancellation().error().map_or(Ok(()), |error| Err(error.clone()))
     }
 
     /// The feeds, with types.

@@ -9,7 +9,7 @@
 //! With [`Shapes::Exact`] they are compiled before their first run. A queue without threads compiles at once.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use befrost_kernel_api::queue::{Task, WhenFull};
 use befrost_kernel_api::{Error, Value};
@@ -17,6 +17,7 @@ use befrost_kernels::Tensor;
 use befrost_tensor::Shape;
 
 use super::executable::Executable;
+use super::once::MadeOnce;
 use super::{SessionState, Shapes};
 use crate::port::Port;
 use crate::prepared::PreparedFunction;
@@ -36,18 +37,17 @@ pub(super) struct OfSizes {
     shapes: Vec<Shape>,
     n_runs: AtomicU32,
     used: AtomicU64,
-    /// `Err` if there can be no such program.
-    made: OnceLock<Result<PreparedFunction, Error>>,
+    made: MadeOnce<PreparedFunction>,
 }
 
 impl OfSizes {
     /// The program, if it is ready.
     pub(super) fn function(&self) -> Option<&PreparedFunction> {
-        self.made.get()?.as_ref().ok()
+        self.made.get()
     }
 
-    fn compile(&self, executable: &Executable, session: &SessionState) -> &Result<PreparedFunction, Error> {
-        self.made.get_or_init(|| {
+    fn compile(&self, executable: &Executable, session: &SessionState) -> Result<&PreparedFunction, Error> {
+        self.made.get_or_make(|| {
             let sizes = self.shapes.iter().map(|shape| shape.dims().to_vec()).collect();
             session.program(&executable.names, sizes)
         })
@@ -79,9 +79,7 @@ impl Sizes {
         let Some(found) = self.entry(executable, feeds) else { return Ok(None) };
         session.clock.mark(&found.used);
         if self.shapes == Shapes::Exact {
-            if let Err(error) = found.compile(executable, session) {
-                return Err(error.clone());
-            }
+            found.compile(executable, session)?;
         } else if found.n_runs.fetch_add(1, Ordering::Relaxed).saturating_add(1) == OFTEN {
             begin(&found, executable, session);
         }
@@ -123,7 +121,7 @@ impl Sizes {
             shapes: feeds.iter().filter_map(shape).cloned().collect(),
             n_runs: AtomicU32::new(0),
             used: AtomicU64::new(u64::MAX),
-            made: OnceLock::new(),
+            made: MadeOnce::default(),
         });
         seen.push(new.clone());
         Some(new)

@@ -7,7 +7,7 @@ use befrost_kernel_api::{Error, ErrorCode, KernelError};
 use befrost_kernels::{assign_variable_values, remove_variable, variable_values};
 use befrost_tensor::HostTensor;
 
-use super::refused;
+use super::refusal::{near, refused};
 
 /// The variables of a session.
 #[derive(Clone)]
@@ -39,9 +39,11 @@ impl Variables {
     /// # Errors
     /// If there is none of this name, or it has no value.
     pub fn get(&self, name: &str) -> Result<HostTensor, Error> {
-        let found = self.snapshot()?.into_iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value).ok_or_else(|| {
-            refused(ErrorCode::NotFound, format!("there is no variable '{name}' that has a value"))
+        let all = self.snapshot()?;
+        let found = all.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        found.ok_or_else(|| {
+            let near = near(name, all.iter().map(|(known, _)| known.as_str()));
+            refused(ErrorCode::NotFound, format!("there is no variable '{name}' that has a value{near}"))
         })
     }
 
@@ -77,7 +79,10 @@ impl Variables {
         let all = variable_values(&self.resources).map_err(failed)?;
         let named = values.into_iter().map(|(name, value)| {
             let known = all.iter().find(|(known, _)| known.name() == name).map(|(known, _)| known.clone());
-            let missing = || refused(ErrorCode::NotFound, format!("there is no variable '{name}'"));
+            let missing = || {
+                let near = near(&name, all.iter().map(|(known, _)| known.name()));
+                refused(ErrorCode::NotFound, format!("there is no variable '{name}'{near}"))
+            };
             Ok((known.ok_or_else(missing)?, value))
         });
         assign_variable_values(&self.resources, named.collect::<Result<_, Error>>()?).map_err(failed)
@@ -90,6 +95,6 @@ impl fmt::Debug for Variables {
     }
 }
 
-fn failed(error: KernelError) -> Error {
+pub(super) fn failed(error: KernelError) -> Error {
     Error::new(error.code(), error.to_string(), Vec::new())
 }
