@@ -1,4 +1,5 @@
-// Digits in C++17, with runs that go on meanwhile, operators one by one and strings: digits DIGITS_CNN.pb
+// Digits in C++17, with runs that go on meanwhile, operators one by one and strings,
+// and a session as a file: digits DIGITS_CNN.pb SAVED.bef
 #include <befrost.hpp>
 
 #include <iostream>
@@ -7,7 +8,7 @@ using befrost::Op;
 using befrost::Tensor;
 
 int main(int argc, char **argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   try {
     const befrost::Runtime runtime("mstd:2");
     const befrost::Session session(argv[1], &runtime);
@@ -21,6 +22,11 @@ int main(int argc, char **argv) {
       const std::vector<float> got = run.wait().at(0).elements<float>();
       if (got != want) return 3;
     }
+    session.save(argv[2]);
+    const befrost::Model saved(argv[2], &runtime);
+    if (saved({images}).at(0).elements<float>() != want || !session.variables().empty()) return 5;
+    const befrost::Callable callable = session.callable({"images"}, {"logits"});
+    if (befrost::Callable(callable)({images}).at(0).elements<float>() != want) return 6;
     const Tensor axis = Tensor::of<std::int32_t>({}, {1});
     const Tensor best = Op("ArgMax").set_dtype("output_type", BF_I64)({logits, axis}).at(0);
     std::cout << "digit " << best.elements<std::int64_t>().at(0) << "\n";

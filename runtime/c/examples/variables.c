@@ -13,7 +13,8 @@ static void check(bf_error *error) {
 }
 
 int main(int argc, char **argv) {
-  bf_session_options options = {sizeof options, 2, "s", "init", NULL};
+  const bf_session_options options = {
+      .size = sizeof options, .level = 2, .work_queue = "s", .init = "init", .shapes = BF_SHAPES_DECLARED};
   const char *targets[] = {"up"}, *feeds[] = {"x:0", "l:0"}, *fetches[] = {"loss:0"};
   bf_run_options run = {sizeof run, targets, 1, 10.0};
   bf_tensor *fed[2], *loss, *before, *after;

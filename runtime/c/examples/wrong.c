@@ -19,7 +19,8 @@ int main(int argc, char **argv) {
   bf_program *program;
   const int64_t dims[2] = {1, 64}, negative[2] = {1, -64}, huge[2] = {INT64_MAX, 4};
   static float pixels[64];
-  bf_session_options small = {4, 2, NULL, NULL, NULL}, level = {sizeof level, 7, NULL, NULL, NULL};
+  const bf_session_options small = {.size = 4, .level = 2}, level = {.size = sizeof level, .level = 7};
+  const bf_session_options shapes = {.size = sizeof shapes, .level = 2, .shapes = 3};
   const char *feeds[] = {"images"}, *fetches[] = {"logits"}, *unknown[] = {"logit"}, *none[] = {NULL};
   bf_session *session = NULL, *other = NULL;
   bf_tensor *tensor = NULL, *result = NULL;
@@ -30,6 +31,7 @@ int main(int argc, char **argv) {
   refused(bf_session_open(NULL, argv[1], NULL, NULL), BF_INVALID_ARGUMENT, "no place");
   refused(bf_session_open(NULL, argv[1], &small, &session), BF_INVALID_ARGUMENT, "a small structure");
   refused(bf_session_open(NULL, argv[1], &level, &session), BF_INVALID_ARGUMENT, "a wrong level");
+  refused(bf_session_open(NULL, argv[1], &shapes, &session), BF_INVALID_ARGUMENT, "wrong shapes");
   if (session) return 3;
   refused(bf_session_open(NULL, argv[1], NULL, &session), BF_OK, "all right");
   refused(bf_tensor_create(999, 2, dims, pixels, &tensor), BF_INVALID_ARGUMENT, "a wrong dtype");
@@ -40,7 +42,7 @@ int main(int argc, char **argv) {
   refused(bf_tensor_borrow(BF_F32, 2, dims, NULL, free_data, &one, &tensor), BF_INVALID_ARGUMENT, "no data");
   if (tensor || freed != 1) return 4;
   refused(bf_tensor_borrow(BF_F32, 2, dims, pixels, free_data, &one, &tensor), BF_OK, "all right");
-  if (!tensor || freed != 2) return 5;
+  if (!tensor || freed != 1 || bf_tensor_data(tensor) != pixels) return 5;
   refused(bf_session_run(NULL, NULL, feeds, &tensor, 1, fetches, &result, 1), BF_INVALID_ARGUMENT, "no session");
   refused(bf_session_run((bf_session *)tensor, NULL, feeds, &tensor, 1, fetches, &result, 1),
           BF_INVALID_ARGUMENT, "a handle of another kind");
@@ -50,6 +52,14 @@ int main(int argc, char **argv) {
           "a null name");
   refused(bf_session_run(session, NULL, NULL, NULL, 0, fetches, &result, 1), BF_INVALID_ARGUMENT, "not fed");
   refused(bf_session_run(session, NULL, NULL, NULL, 0, NULL, NULL, 0), BF_INVALID_ARGUMENT, "nothing to run");
+  refused(bf_session_save(session, NULL, NULL, 0, NULL, 0), BF_INVALID_ARGUMENT, "a null path");
+  refused(bf_session_save(NULL, "saved.bef", NULL, 0, NULL, 0), BF_INVALID_ARGUMENT, "no session");
+  refused(bf_session_save(session, "no/such/folder.bef", NULL, 0, NULL, 0), BF_UNAVAILABLE, "no folder");
+  refused(bf_session_save(session, "saved.bef", feeds, 1, NULL, 0), BF_INVALID_ARGUMENT, "nothing to save");
+  refused(bf_session_save(session, "saved.bef", feeds, 1, unknown, 1), BF_INVALID_ARGUMENT, "an unknown name");
+  refused(bf_variables_names(session, NULL), BF_INVALID_ARGUMENT, "no place");
+  if (bf_error_call(NULL, 0)) return 8;
+  bf_callable_retain(NULL);
   refused(bf_variables_get(session, "v", &result), BF_NOT_FOUND, "an unknown variable");
   refused(bf_session_callable(other, feeds, 1, fetches, 1, NULL), BF_INVALID_ARGUMENT, "no place");
   if (result) return 6;
@@ -61,7 +71,9 @@ int main(int argc, char **argv) {
           "a session for a program");
   bf_tensor_retain(tensor);
   bf_tensor_release(tensor);
+  if (freed != 1) return 9;
   bf_tensor_release(tensor);
+  if (freed != 2) return 10;
   bf_tensor_release(NULL);
   bf_session_release(session);
   bf_session_release(NULL);

@@ -30,6 +30,9 @@ enum {
   BF_UNIMPLEMENTED = 12, BF_INTERNAL = 13, BF_UNAVAILABLE = 14
 };
 
+/* Which sizes a session compiles programs for: all, and those that come often by themselves; all; each by itself. */
+enum { BF_SHAPES_AUTO = 0, BF_SHAPES_DECLARED = 1, BF_SHAPES_EXACT = 2 };
+
 typedef struct bf_error bf_error;
 typedef struct bf_tensor bf_tensor;
 typedef struct bf_session bf_session;
@@ -56,6 +59,9 @@ typedef struct bf_session_options {
   const char *work_queue; /* "s", "mstd:2"; NULL: the default; with a runtime it must be NULL */
   const char *init;       /* the node that initializes the variables; NULL: none */
   const char *signature;  /* whose inputs and outputs are names; NULL: the default one, or none */
+  const char *cache_dir;  /* a folder for compiled programs; NULL: none */
+  int32_t shapes;         /* BF_SHAPES_AUTO, ... */
+  int32_t map_weights;    /* not 0: files of models are mapped: they must not change while the session lives */
 } bf_session_options;
 
 /* Options of a run. */
@@ -72,11 +78,14 @@ uint32_t bf_abi_version(void);
 int32_t bf_error_code(const bf_error *error);
 const char *bf_error_message(const bf_error *error);
 const char *bf_error_location(const bf_error *error);
+/* The places of the callers of what failed, innermost first: NULL behind the last. */
+const char *bf_error_call(const bf_error *error, size_t position);
 void bf_error_release(bf_error *error);
 
 /* A tensor with a copy of the elements, row by row. */
 bf_error *bf_tensor_create(int32_t dtype, int32_t rank, const int64_t *dims, const void *data, bf_tensor **out);
-/* The same; then free_data(free_argument) is called, also after an error, unless free_data is NULL. */
+/* A tensor over the elements, which are not copied and must not change until free_data(free_argument) is called: once,
+ * when they are used no more, by any thread, and also after an error. If free_data is NULL they are copied. */
 bf_error *bf_tensor_borrow(int32_t dtype, int32_t rank, const int64_t *dims, const void *data,
                            void (*free_data)(void *), void *free_argument, bf_tensor **out);
 int32_t bf_tensor_dtype(const bf_tensor *tensor);
@@ -137,6 +146,11 @@ bf_error *bf_session_run(bf_session *session, const bf_run_options *options, con
                          bf_tensor *const *feeds, size_t n_feeds, const char *const *fetch_names,
                          bf_tensor **out, size_t n_fetches);
 
+/* Writes the function from its inputs to its outputs, or of a graph from these tensors to those, as a BEF file with
+ * the present values of the variables: bf_model_load and bf_program_load run it without the model. */
+bf_error *bf_session_save(bf_session *session, const char *path, const char *const *feed_names, size_t n_feeds,
+                          const char *const *fetch_names, size_t n_fetches);
+
 /* Begins a run, which goes on meanwhile; on the work queue "s", which has no threads, at once. */
 bf_error *bf_session_start(bf_session *session, const bf_run_options *options, const char *const *feed_names,
                            bf_tensor *const *feeds, size_t n_feeds, const char *const *fetch_names,
@@ -154,9 +168,11 @@ bf_error *bf_session_callable(bf_session *session, const char *const *feed_names
                               const char *const *fetch_names, size_t n_fetches, bf_callable **out);
 bf_error *bf_callable_call(bf_callable *callable, bf_tensor *const *feeds, size_t n_feeds, bf_tensor **out,
                            size_t n_fetches);
+void bf_callable_retain(bf_callable *callable);
 void bf_callable_release(bf_callable *callable);
 
-/* Variables by their names. */
+/* Variables by their names, of which bf_variables_names makes a tensor of strings. */
+bf_error *bf_variables_names(bf_session *session, bf_tensor **out);
 bf_error *bf_variables_get(bf_session *session, const char *name, bf_tensor **out);
 bf_error *bf_variables_set(bf_session *session, const char *name, const bf_tensor *value);
 

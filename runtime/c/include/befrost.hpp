@@ -213,6 +213,21 @@ class Run : public Handle<bf_run, bf_run_retain, bf_run_release> {
   std::size_t n_fetches_;
 };
 
+// A fixed set of names: nothing is looked up in a call.
+class Callable : public Handle<bf_callable, bf_callable_retain, bf_callable_release> {
+ public:
+  Callable(bf_callable *raw, std::size_t n_fetches) : Handle(raw), n_fetches_(n_fetches) {}
+  std::vector<Tensor> operator()(const std::vector<Tensor> &feeds) const {
+    const std::vector<bf_tensor *> handles = detail::handles(feeds);
+    std::vector<bf_tensor *> made(n_fetches_);
+    check(bf_callable_call(get(), handles.data(), handles.size(), made.data(), made.size()));
+    return detail::owned(made);
+  }
+
+ private:
+  std::size_t n_fetches_;
+};
+
 using Feeds = std::vector<std::pair<std::string, Tensor>>;
 
 class Session : public Handle<bf_session, bf_session_retain, bf_session_release> {
@@ -236,6 +251,31 @@ class Session : public Handle<bf_session, bf_session_retain, bf_session_release>
     check(bf_session_start(get(), &names.options, names.feeds.data(), names.values.data(), names.values.size(),
                            names.fetches.data(), names.fetches.size(), &raw));
     return Run(raw, fetches.size());
+  }
+
+  Callable callable(const std::vector<std::string> &feeds, const std::vector<std::string> &fetches) const {
+    const std::vector<const char *> fed = detail::texts(feeds), fetched = detail::texts(fetches);
+    bf_callable *raw = nullptr;
+    check(bf_session_callable(get(), fed.data(), fed.size(), fetched.data(), fetched.size(), &raw));
+    return Callable(raw, fetches.size());
+  }
+
+  // Writes the function from its inputs to its outputs, or of a graph from these tensors to those, as a BEF file
+  // with the present values of the variables.
+  void save(const std::string &path, const std::vector<std::string> &feeds = {},
+            const std::vector<std::string> &fetches = {}) const {
+    const std::vector<const char *> fed = detail::texts(feeds), fetched = detail::texts(fetches);
+    check(bf_session_save(get(), path.c_str(), fed.data(), fed.size(), fetched.data(), fetched.size()));
+  }
+
+  // The names of the variables that have values.
+  std::vector<std::string> variables() const {
+    bf_tensor *raw = nullptr;
+    check(bf_variables_names(get(), &raw));
+    const Tensor names(raw);
+    std::vector<std::string> made;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(names.shape()[0]); i++) made.emplace_back(names.string(i));
+    return made;
   }
 
   Tensor variable(const std::string &name) const {

@@ -30,6 +30,7 @@ pub(crate) struct ErrorText {
     pub(crate) error: Error,
     pub(crate) message: CString,
     pub(crate) location: CString,
+    pub(crate) calls: Vec<CString>,
 }
 
 /// A tensor of numbers or strings, and its dimensions as the header has them.

@@ -178,7 +178,9 @@ fn a_program_has_its_model_inside() {
 #[test]
 #[cfg(target_os = "linux")]
 fn the_cpp_header_releases_what_it_takes() {
-    if let Some(printed) = run("examples/digits.cpp", &[&here("../../testdata/digits/digits_cnn.pb")]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arguments = [&*here("../../testdata/digits/digits_cnn.pb"), &folder.path().join("saved.bef")];
+    if let Some(printed) = run("examples/digits.cpp", &arguments) {
         assert!(
             printed.starts_with("digit ") && printed.contains("Nobody") && printed.ends_with("\n6 six 3\n"),
             "{printed}"

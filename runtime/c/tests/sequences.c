@@ -66,12 +66,16 @@ static void seen(bf_error *error) {
   bf_error_release(error);
 }
 
+/* Memory that was lent, and how often it was given back. */
+static unsigned n_lent, n_given_back;
+static void given_back(void *count) { (*(unsigned *)count)++; }
+
 static const char *const names[] = {"images", "logits", "images:0", "nobody", "", NULL, "logits:0", "T"};
 static const char *const ops[] = {"AddV2", "MatMul", "Neg", "Nobody", "", "Shape", "ArgMax", "StringJoin"};
 static const int32_t dtypes[] = {BF_F32, BF_I32, BF_I64, BF_BOOL, BF_STRING, 0, -5, 999};
 
 int main(int argc, char **argv) {
-  static float data[1024];
+  static float data[1024 + 1];
   if (argc < 2) return 2;
   if (argc > 2) state = strtoull(argv[2], NULL, 10);
   for (unsigned call = 0; call < CALLS; call++) {
@@ -91,7 +95,12 @@ int main(int argc, char **argv) {
     const char *text = NULL;
     size_t length = 0;
     switch (pick(20)) {
-      case 0: case 1: seen(bf_tensor_create(BF_F32, 2, image, data, &results[0])); break;
+      case 0: seen(bf_tensor_create(BF_F32, 2, image, data, &results[0])); break;
+      case 1:
+        n_lent++;
+        seen(bf_tensor_borrow(dtypes[pick(2) * pick(8)], 2, pick(9) ? image : (const int64_t[]){-1, 64},
+                              data + pick(2), given_back, &n_given_back, pick(9) ? &results[0] : NULL));
+        break;
       case 2:
         /* Sizes within the data, or refused before it is read. */
         if (dims[0] > 0 && dims[1] > 128 && dims[1] < 1 << 24) break;
@@ -127,9 +136,15 @@ int main(int argc, char **argv) {
       case 17:
         seen(bf_variables_get(any(SESSION), two[0], &results[0]));
         seen(bf_variables_set(any(SESSION), two[0], operands[0]));
+        seen(bf_variables_names(any(SESSION), &results[1]));
         break;
       case 18: drop(pick(SLOTS)); break;
       case 19:
+        callable = any(CALLABLE);
+        bf_callable_retain(callable);
+        bf_callable_release(callable);
+        callable = NULL;
+        if (!pick(90)) seen(bf_session_save(any(SESSION), pick(2) ? "no/such/file" : NULL, names, n, two, n_out));
         if (bf_tensor_rank(any(TENSOR)) > 0 && !bf_tensor_dims(NULL)) bf_tensor_bytes(any(TENSOR));
         break;
     }
@@ -140,6 +155,10 @@ int main(int argc, char **argv) {
     keep(TENSOR, results[1]);
   }
   for (unsigned at = 0; at < SLOTS; at++) drop(at);
+  if (n_given_back != n_lent) {
+    fprintf(stderr, "lent %u times, given back %u times\n", n_lent, n_given_back);
+    return 4;
+  }
   printf("%u calls\n", (unsigned)CALLS);
   fprintf(stderr, "%u results, %u errors\n", n_results, n_errors);
   /* A test that only sees errors tests little. */

@@ -79,7 +79,8 @@ fn guard(body: impl FnOnce() -> Result<(), Error>) -> *mut bf_error {
     };
     let message = c_string(error.message());
     let location = c_string(error.location().unwrap_or_default());
-    give(ErrorText { error, message, location })
+    let calls = error.calls().iter().map(|place| c_string(place)).collect();
+    give(ErrorText { error, message, location, calls })
 }
 
 /// The value of a handle, which must be one of this kind.
@@ -258,6 +259,14 @@ pub(crate) extern "C" fn bf_error_message(error: *const bf_error) -> *const c_ch
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_error_location(error: *const bf_error) -> *const c_char {
     value_of(error).map_or(c"".as_ptr(), |error| error.location.as_ptr())
+}
+
+/// The place of a caller of the kernel that failed, the innermost one first, which lives as long as the
+/// error; null behind the last, and for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_error_call(error: *const bf_error, position: usize) -> *const c_char {
+    let call = value_of(error).ok().and_then(|error| error.calls.get(position));
+    call.map_or(std::ptr::null(), |place| place.as_ptr())
 }
 
 /// Gives an error back.

@@ -2,9 +2,10 @@
 
 use std::ffi::c_char;
 
-use befrost::Session;
+use befrost::{Session, Shapes};
 
 use super::runtime::runtime_or_new;
+use super::tensor::row_of;
 use super::{
     OptionsStruct, Out, bf_callable, bf_error, bf_runtime, bf_session, bf_tensor, clear, deliver, give,
     guard, invalid, names, optional, options, release, retain, text, value_of, values,
@@ -25,6 +26,12 @@ pub(crate) struct bf_session_options {
     pub(crate) init: *const c_char,
     /// The signature whose inputs and outputs are names of the session; null: the default one.
     pub(crate) signature: *const c_char,
+    /// A folder for compiled programs; null: none.
+    pub(crate) cache_dir: *const c_char,
+    /// Which sizes programs are compiled for: 0 all, those that come often by themselves; 1 all; 2 each.
+    pub(crate) shapes: i32,
+    /// Not 0: files of models are mapped, and do not change.
+    pub(crate) map_weights: i32,
 }
 
 // SAFETY: numbers and pointers.
@@ -59,6 +66,17 @@ pub(crate) extern "C" fn bf_session_open(
             if let Some(signature) = optional("the name of the signature", given.signature)? {
                 builder = builder.signature(signature);
             }
+            if let Some(folder) = optional("the folder for compiled programs", given.cache_dir)? {
+                builder = builder.cache_dir(folder);
+            }
+            builder = builder.shapes(match given.shapes {
+                0 => Shapes::Auto,
+                1 => Shapes::Declared,
+                2 => Shapes::Exact,
+                other => return Err(invalid(format!("there are no shapes {other}"))),
+            });
+            // SAFETY: by the contract the files do not change if they are to be mapped.
+            builder = unsafe { builder.map_weights(given.map_weights != 0) };
         }
         out.set(give(builder.runtime(&runtime_or_new(runtime, own_queue)?).open(path)?));
         Ok(())
@@ -75,6 +93,28 @@ pub(crate) extern "C" fn bf_session_retain(session: *mut bf_session) {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_session_release(session: *mut bf_session) {
     release(session);
+}
+
+/// Writes a function of a session as a BEF file, with the present values of the variables: from its inputs to
+/// its outputs, or, of a graph, from these tensors to those.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_session_save(
+    session: *const bf_session,
+    path: *const c_char,
+    feed_names: *const *const c_char,
+    n_feeds: usize,
+    fetch_names: *const *const c_char,
+    n_fetches: usize,
+) -> *mut bf_error {
+    guard(|| {
+        let (session, path) = (value_of(session)?, text("the path", path)?);
+        let feeds = names("a name to feed", feed_names, n_feeds)?;
+        let fetches = names("a name to fetch", fetch_names, n_fetches)?;
+        match (&feeds[..], &fetches[..]) {
+            ([], []) => session.save(path),
+            (feeds, fetches) => session.save_part(path, feeds, fetches),
+        }
+    })
 }
 
 /// Prepares names to be run again and again.
@@ -116,10 +156,30 @@ pub(crate) extern "C" fn bf_callable_call(
     })
 }
 
+/// Another reference to a callable.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_callable_retain(callable: *mut bf_callable) {
+    retain(callable);
+}
+
 /// Gives a reference to a callable back.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_callable_release(callable: *mut bf_callable) {
     release(callable);
+}
+
+/// The names of the variables that have values, as a tensor of strings.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_variables_names(
+    session: *const bf_session,
+    out: *mut *mut bf_tensor,
+) -> *mut bf_error {
+    guard(|| {
+        let out = Out::new("the names", out)?;
+        let names = value_of(session)?.variables().names()?;
+        out.set(give(TensorValue::new(row_of(&names)?)?));
+        Ok(())
+    })
 }
 
 /// The value of a variable.

@@ -2,10 +2,13 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
+#[cfg(feature = "compile")]
+use befrost::Datum;
 use befrost::dlpack::{self, DlManagedTensorVersioned, Foreign};
-use befrost::mem::Malloc;
-use befrost::{Error, HostTensor, Shape, StringTensor, TensorError};
+use befrost::mem::{Buffer, Malloc};
+use befrost::{DType, Error, HostTensor, Shape, StringTensor, TensorError};
 
 use super::{Out, bf_error, bf_tensor, give, guard, invalid, items, release, retain, value_of};
 use crate::dtype;
@@ -15,8 +18,26 @@ fn refused(error: TensorError) -> Error {
     invalid(error.to_string())
 }
 
-/// A tensor with the caller's elements, which are copied; then `free_data`, if it is not null, is called with
-/// `free_argument`, whatever happened.
+/// Memory of the caller's.
+struct Borrowed {
+    free_data: extern "C" fn(*mut c_void),
+    free_argument: *mut c_void,
+}
+
+// SAFETY: by the header's contract any thread may call the function with its argument.
+unsafe impl Send for Borrowed {}
+// SAFETY: a shared reference gives access to nothing.
+unsafe impl Sync for Borrowed {}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        (self.free_data)(self.free_argument);
+    }
+}
+
+/// A tensor over the caller's elements, which live and do not change until `free_data` is called with
+/// `free_argument`: when they are used no more, by any thread, and also after an error. Without such a
+/// function they are copied.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_tensor_borrow(
     number: i32,
@@ -27,16 +48,23 @@ pub(crate) extern "C" fn bf_tensor_borrow(
     free_argument: *mut c_void,
     out: *mut *mut bf_tensor,
 ) -> *mut bf_error {
-    let error = guard(|| {
+    let owner = free_data.map(|free_data| Arc::new(Borrowed { free_data, free_argument }));
+    guard(|| {
         let out = Out::new("the tensor", out)?;
-        let tensor = filled(number, rank, dims, data)?;
+        let (dtype, shape) = (dtype_of(number)?, shape(rank, dims)?);
+        let n_bytes = shape.num_bytes(dtype).map_err(refused)?;
+        let start = NonNull::new(data.cast_mut().cast::<u8>());
+        let tensor = match (owner, start.filter(|start| start.addr().get().is_multiple_of(dtype.align()))) {
+            (Some(owner), Some(start)) if n_bytes > 0 => {
+                // SAFETY: by the contract the elements live and do not change until `owner` is dropped.
+                let buffer = unsafe { Buffer::shared(start, n_bytes, owner) };
+                HostTensor::from_buffer(dtype, shape, buffer).map_err(refused)?
+            }
+            _ => filled(dtype, shape, data)?,
+        };
         out.set(give(TensorValue::new(tensor.into())?));
         Ok(())
-    });
-    if let Some(free_data) = free_data {
-        free_data(free_argument);
-    }
-    error
+    })
 }
 
 /// A tensor with a copy of the caller's elements.
@@ -58,9 +86,11 @@ fn shape(rank: i32, dims: *const i64) -> Result<Shape, Error> {
     Shape::new(&dims).map_err(refused)
 }
 
-fn filled(number: i32, rank: i32, dims: *const i64, data: *const c_void) -> Result<HostTensor, Error> {
-    let dtype = dtype::of_number(number).ok_or_else(|| invalid(format!("{number} is no dtype")))?;
-    let shape = shape(rank, dims)?;
+fn dtype_of(number: i32) -> Result<DType, Error> {
+    dtype::of_number(number).ok_or_else(|| invalid(format!("{number} is no dtype")))
+}
+
+fn filled(dtype: DType, shape: Shape, data: *const c_void) -> Result<HostTensor, Error> {
     let tensor = HostTensor::allocate(dtype, shape, &Malloc::shared()).map_err(refused)?;
     let mut bytes = tensor.write_bytes().map_err(refused)?;
     let n = bytes.len();
@@ -148,6 +178,14 @@ pub(crate) extern "C" fn bf_tensor_create_strings(
         out.set(give(TensorValue::new(strings.into())?));
         Ok(())
     })
+}
+
+/// A tensor of texts in a row.
+#[cfg(feature = "compile")]
+pub(super) fn row_of(texts: &[String]) -> Result<Datum, Error> {
+    let shape = Shape::new(&[texts.len()]).map_err(refused)?;
+    let texts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+    StringTensor::new(shape, &texts, &Malloc::shared()).map(Datum::from).map_err(refused)
 }
 
 /// A text of a tensor of strings by its position, row by row: its bytes, which live as long as the tensor and
