@@ -183,6 +183,18 @@ impl Session {
         made.map_err(|error| failure::of(&error))
     }
 
+    /// Writes a function as a BEF file, with the present values of the variables: from the inputs to the
+    /// outputs, or from these tensors to those.
+    fn save(&self, py: Python<'_>, path: PathBuf, feeds: Vec<String>, fetches: Vec<String>) -> PyResult<()> {
+        let [feeds, fetches] =
+            [&feeds, &fetches].map(|names| names.iter().map(String::as_str).collect::<Vec<&str>>());
+        let saved = py.detach(|| match (&feeds[..], &fetches[..]) {
+            ([], []) => self.session.save(path),
+            (feeds, fetches) => self.session.save_part(path, feeds, fetches),
+        });
+        saved.map_err(|error| failure::of(&error))
+    }
+
     /// The inputs of the graph, of its signature or of the function.
     fn inputs(&self, py: Python<'_>) -> PyResult<Vec<PyPort>> {
         listed(py.detach(|| self.session.inputs()))

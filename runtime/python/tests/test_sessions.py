@@ -108,3 +108,38 @@ def test_models_in_bytes_have_tensors():
     assert {"images", "logits"} <= {port.name for port in model.tensors()}
     hidden = next(port.name for port in model.tensors() if port.shape == (None, 32))
     assert model.run({"images": images(3)}, fetches=[hidden])[0].shape == (3, 32)
+
+
+def test_sessions_are_saved_with_the_values_of_their_variables(tmp_path):
+    path = ROOT / "testdata" / "saved_models" / "two_signatures" / "model"
+    x = np.load(path.parent / "i0_x.npy")
+    model = bf.load(path, signature="affine")
+    session = bf.Session(path, signature="affine", variables=model.variables)
+    for name, value in model.variables.snapshot().items():
+        if np.asarray(value).dtype == np.float32:
+            model.variables[name] = np.asarray(value) * 2
+    want = model.run({"x": x})
+    for number, saved in enumerate((model, session)):
+        file = tmp_path / f"{number}.bef"
+        saved.save(file)
+        again = bf.load(file)
+        assert len(again.variables) == 0 and [port.name for port in again.inputs] == ["x"]
+        for port in again.outputs:
+            np.testing.assert_allclose(again.run({"x": x})[port.name], want[port.name], rtol=1e-5)
+    with pytest.raises(bf.Error, match="the variables cannot be frozen"):
+        bf.Session(path, signature="set_bias").save(tmp_path / "none.bef")
+
+
+def test_parts_of_graphs_are_saved(tmp_path):
+    session = bf.Session(GRAPH, threads=1)
+    session.save(tmp_path / "all.bef")
+    inner = next(port.name for port in session.tensors() if port.name not in ("images", "logits") and port.shape == (None, 10))
+    session.save(tmp_path / "part.bef", inner, ["images"])
+    want = session.run([inner, "logits"], {"images": images(2)})
+    np.testing.assert_allclose(bf.load(tmp_path / "all.bef")(images(2))[0], want["logits"], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(bf.load(tmp_path / "part.bef")(images(2))[0], want[inner], rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match="did you mean 'logits'"):
+        session.save(tmp_path / "none.bef", "logit")
+    with pytest.raises(bf.Error, match="nothing to save"):
+        session.save(tmp_path / "none.bef", feeds=["images"])
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["all.bef", "part.bef"]

@@ -7,7 +7,7 @@ import re
 from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
-from ._errors import InvalidArgumentError, NotFoundError, guarded
+from ._errors import NotFoundError, guarded
 from ._native import Outputs as Outputs, Tensor
 from ._progress import Progress
 
@@ -199,10 +199,11 @@ class Model(_native.Model):
             self.session().warm(fetches, feeds or {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the compiled model as a BEF file."""
+        """Writes the compiled model as a BEF file, with the present values of its variables as constants."""
         if len(self.variables):
-            raise InvalidArgumentError("the model has variables, whose values a BEF file does not have")
-        write_file(path, self.bef)
+            self.session().save(path)
+        else:
+            write_file(path, self.bef)
 
     def stats(self) -> ModelStats:
         """Counts of what it has done."""

@@ -94,6 +94,16 @@ class Session:
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         guarded(self._session().warm, list(feeds), names, list(targets))
 
+    def save(self, path: str | os.PathLike[str], fetches: str | Iterable[str] = (),
+             feeds: Iterable[str] = ()) -> None:
+        """Writes the function from the inputs to the outputs as a BEF file, with the present values of the variables
+        as constants: it runs without the model's files, and without Python.
+
+        `fetches` and `feeds` name another part of a graph, such as the predictions of one for training; without
+        `feeds` all placeholders that it needs are inputs."""
+        names = [fetches] if isinstance(fetches, str) else list(fetches)
+        guarded(self._session().save, os.fspath(path), list(feeds), names)
+
     @property
     def inputs(self) -> list[Port]:
         """The inputs of the graph, of its signature or of the function."""
