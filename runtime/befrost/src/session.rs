@@ -546,7 +546,7 @@ impl Callable {
     ///
     /// # Errors
     /// As [`Callable::call`], and if there are more or fewer tensors than fetches, or one has another dtype
-    /// or shape than the fetch, is being read or written, or is read-only; then some may have been written to.
+    /// or shape than the fetch, is being read or written, or is read-only; then some may have been written.
     pub fn call_into(
         &self,
         feeds: impl IntoIterator<Item = impl Into<Datum>>,
