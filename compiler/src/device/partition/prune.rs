@@ -1,5 +1,5 @@
-//! What nothing needs is removed before the division, so that it does not cross. TensorFlow prunes a graph
-//! before it partitions.
+//! The removal of values that nothing needs, before the division, so that they do not cross. TensorFlow
+//! prunes a graph before it partitions, too.
 //!
 //! ```text
 //! %y = tf.If(%p, %a, %b) {then, else}          neither @then nor @else reads its second argument
@@ -52,7 +52,6 @@ struct Needs {
 }
 
 /// The needed values of a function.
-#[derive(Default)]
 struct NeededValues {
     values: FxHashSet<ValueId>,
     todo: Vec<OpId>,
@@ -113,8 +112,8 @@ impl Needs {
         let graphs = ops.iter().filter(|&&op| m.op_name_str(op) == GRAPH);
         let frames: FxHashMap<OpId, Frames> =
             graphs.filter_map(|&graph| Some((graph, Frames::of(m, graph).ok()?))).collect();
-        let mut needed = NeededValues::default();
-        needed.todo = ops.iter().copied().filter(|&op| op == end || self.is_root(m, op)).collect();
+        let roots = ops.iter().copied().filter(|&op| op == end || self.is_root(m, op));
+        let mut needed = NeededValues { values: FxHashSet::default(), todo: roots.collect() };
         let mut grown = Vec::new();
         while let Some(op) = needed.todo.pop() {
             self.ops.insert(op);
