@@ -63,6 +63,9 @@ impl Attrs for Samples {
     fn types(&self, _: &str) -> Option<Vec<Type>> {
         None
     }
+    fn shapes(&self, _: &str) -> Option<Vec<PartialShape>> {
+        None
+    }
 }
 
 /// The first attribute that is the type of an operand, except types of indices.

@@ -514,4 +514,17 @@ impl Attrs for &OpAttrsRef {
             _ => None,
         }
     }
+
+    fn shapes(&self, name: &str) -> Option<Vec<PartialShape>> {
+        match self.get(name)? {
+            AttrValue::List(values) => values
+                .iter()
+                .map(|value| match value {
+                    AttrValue::Shape(shape) => Some(shape.clone()),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        }
+    }
 }

@@ -17,7 +17,7 @@ use crate::compare::{Tolerance, same_tensor};
 const FUNCTIONAL: &str = "builtin.module(tf-functionalize-control-flow,tf-outline-regions)";
 
 /// The cases of ops on strings, which are no functions of dense tensors.
-const STRINGS: [&str; 3] = ["op_strings", "op_string_arrays", "op_regex"];
+const STRINGS: [&str; 5] = ["op_strings", "op_string_arrays", "op_string_sparse", "op_examples", "op_regex"];
 
 #[test]
 fn stored_runs() {

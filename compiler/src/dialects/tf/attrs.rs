@@ -289,6 +289,10 @@ impl Attrs for IrAttrs<'_> {
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         self.list(name, |attr| self.type_of(attr))
     }
+
+    fn shapes(&self, name: &str) -> Option<Vec<PartialShape>> {
+        self.list(name, |attr| shape_of_attr(self.cx, attr))
+    }
 }
 
 #[cfg(test)]

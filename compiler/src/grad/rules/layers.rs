@@ -24,6 +24,13 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         }
         Op::MaxPool3D => Rule(|g| g.dx(0, g.same(Op::MaxPool3DGrad, &[g.x(0), g.y(0), g.d()]))),
 
+        // The operator has computed the gradient of each loss by the logits already.
+        Op::CTCLoss | Op::CTCLossV2 => Rule(|g| {
+            let message = [("message", At::Str("there is no second derivative of CTCLoss"))];
+            let by_logits = g.op(Op::PreventGradient, &[g.y(1)], &message);
+            g.dx(0, g.d().expand(0).expand(-1) * by_logits);
+        }),
+
         Op::BiasAdd => Rule(|g| {
             g.dx(0, g.d());
             if g.wants(1) {

@@ -25,6 +25,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let Some(d) = g.dy(1) else { return };
             g.dx(0, d.expand(-1).expand(-1) * adjoint_inverse(g.x(0)));
         }),
+        Op::Lu => Rule(lu),
         Op::MatrixDeterminant => Rule(|g| {
             g.dx(0, (g.d() * g.y(0).conj()).expand(-1).expand(-1) * adjoint_inverse(g.x(0)));
         }),
@@ -42,6 +43,28 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::Svd => Rule(svd),
         _ => return None,
     })
+}
+
+/// With `X = P L U`: `dX = P L⁻ᴴ (strict lower part of Lᴴ dL + upper part of dU Uᴴ) U⁻ᴴ`.
+fn lu(g: &Vjp<'_, '_>) {
+    let (factors, d) = (g.y(0), g.d());
+    let (unit, upper) = (eye(factors), band(factors, 0, -1));
+    let strictly_lower = lower(factors).bin(Op::MatrixSetDiag, factors.un(Op::MatrixDiagPart).zeros());
+    let low = strictly_lower + unit;
+    let strict = lower(d).bin(Op::MatrixSetDiag, d.un(Op::MatrixDiagPart).zeros());
+    let of_low = lower(low.matmul(strict, true, false));
+    let of_low = of_low.bin(Op::MatrixSetDiag, of_low.un(Op::MatrixDiagPart).zeros());
+    let middle = of_low + band(band(d, 0, -1).matmul(upper, false, true), 0, -1);
+    let solve = |of: Val<'_>, right: Val<'_>, is_lower: bool, is_adjoint: bool| {
+        let attrs = [("lower", At::Bool(is_lower)), ("adjoint", At::Bool(is_adjoint))];
+        g.op(Op::MatrixTriangularSolve, &[of, right], &attrs)
+    };
+    let left = solve(low, middle, true, true);
+    let turned = solve(upper, left.adjoint(), false, false).adjoint();
+    let order = g.y(1);
+    let one = turned.number(1.0);
+    let rows = g.op(Op::OneHot, &[order, factors.size(-1), one, turned.number(0.0)], &[]);
+    g.dx(0, rows.matmul(turned, true, false));
 }
 
 /// Identity matrices in the shape of others.

@@ -26,6 +26,7 @@ mod reductions;
 mod scatter;
 mod segments;
 mod shaping;
+mod sparse;
 mod state;
 mod unary;
 
@@ -44,6 +45,7 @@ pub(super) fn of(op: Op) -> Option<Differentiation> {
         shaping::gradient,
         movement::gradient,
         scatter::gradient,
+        sparse::gradient,
         products::gradient,
         layers::gradient,
         images::gradient,

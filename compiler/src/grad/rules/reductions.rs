@@ -47,6 +47,20 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             };
             g.dx(0, part(1.0) - part(-1.0));
         }),
+        // Elements equal to the selected one share its gradient.
+        Op::NthElement => Rule(|g| {
+            let is_it = g.x(0).bin(Op::Equal, g.y(0).expand(-1)).cast_like(g.d());
+            g.dx(0, is_it / is_it.sum_last().expand(-1) * g.d().expand(-1));
+        }),
+        // Only by the last operand, as in TensorFlow.
+        Op::Betainc => Rule(|g| {
+            let (a, b, x, one) = (g.x(0), g.x(1), g.x(2), g.x(2).number(1.0));
+            let beta = a.un(Op::Lgamma) + b.un(Op::Lgamma) - (a + b).un(Op::Lgamma);
+            let density = (b - one).bin(Op::Xlog1py, -x) + (a - one).bin(Op::Xlogy, x) - beta;
+            g.dx(0, a.zeros());
+            g.dx(1, b.zeros());
+            g.dx_sum(2, g.d() * density.un(Op::Exp));
+        }),
         Op::L2Loss => Rule(|g| g.dx(0, g.x(0) * g.d())),
         Op::TopK | Op::TopKV2 => Rule(|g| {
             let Some(d) = g.dy(0) else { return };
@@ -90,16 +104,16 @@ fn kept<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>) -> Val<'g> {
         }
         return axes.iter().fold(value, |value, &axis| value.expand(axis));
     }
-    value.reshape(kept_shape(g, x, axes))
+    value.reshape(kept_shape(g, x.shape(), axes))
 }
 
-/// The shape of an operand with 1 for the reduced axes.
-fn kept_shape<'g>(g: &'g Vjp<'_, '_>, x: Val<'g>, axes: Val<'g>) -> Val<'g> {
-    let (shape, rank) = (x.shape(), x.rank_value());
+/// The sizes in a shape, with 1 for the reduced axes.
+pub(super) fn kept_shape<'g>(g: &'g Vjp<'_, '_>, shape: Val<'g>, axes: Val<'g>) -> Val<'g> {
+    let rank = shape.size(0);
     let axes = axes.cast(DType::I32).reshaped(&[-1]);
     let axes = (axes + rank).bin(Op::FloorMod, rank);
-    let ones = axes.un(Op::OnesLike);
-    g.op(Op::DynamicStitch, &[x.range(rank), axes, shape, ones], &[])
+    let ones = axes.cast_like(shape).ones();
+    g.op(Op::DynamicStitch, &[shape.range(rank), axes, shape, ones], &[])
 }
 
 /// A running reduction of the opposite direction.

@@ -146,6 +146,17 @@ fn ty(attr: &AttrView<'_>) -> Option<Type> {
     }
 }
 
+fn shape(attr: &AttrView<'_>) -> Option<PartialShape> {
+    match attr {
+        AttrView::Shape(dims) => PartialShape::from_i64(dims).ok(),
+        AttrView::UnrankedShape => Some(PartialShape::unknown()),
+        AttrView::Text(text) => {
+            PartialShape::from_text(text.strip_prefix("#tf_type.shape<")?.strip_suffix('>')?)
+        }
+        _ => None,
+    }
+}
+
 impl Attrs for UseAttrs<'_> {
     fn has(&self, name: &str) -> bool {
         self.raw(name).is_some()
@@ -179,11 +190,7 @@ impl Attrs for UseAttrs<'_> {
 
     fn shape(&self, name: &str) -> Option<PartialShape> {
         match self.raw(name)?.view {
-            AttrView::Shape(dims) => PartialShape::from_i64(dims).ok(),
-            AttrView::UnrankedShape => Some(PartialShape::unknown()),
-            AttrView::Text(text) => {
-                PartialShape::from_text(text.strip_prefix("#tf_type.shape<")?.strip_suffix('>')?)
-            }
+            view @ (AttrView::Shape(_) | AttrView::UnrankedShape | AttrView::Text(_)) => shape(&view),
             _ => PartialShape::from_i64(&self.ints(name)?).ok(),
         }
     }
@@ -209,6 +216,10 @@ impl Attrs for UseAttrs<'_> {
 
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         self.list(name, ty)
+    }
+
+    fn shapes(&self, name: &str) -> Option<Vec<PartialShape>> {
+        self.list(name, shape)
     }
 }
 

@@ -15,6 +15,7 @@ mod arrays;
 mod attrs;
 mod checks;
 mod dataflow;
+mod examples;
 mod files;
 mod flow;
 mod interned;

@@ -79,11 +79,43 @@ pub(super) const OPS: &[ActionRow] = &[
             Ok([strings(x.shape(), &all, cx.allocator())?])
         })
     }),
+    (&[Op::StringStrip], |attrs| {
+        action(attrs, move |[x], cx| {
+            let x = strings_in(x)?;
+            let read = x.read().map_err(refused)?;
+            let stripped = read.iter().map(|text| {
+                let text = &text[spaces_before(text)..];
+                &text[..text.iter().rposition(|byte| !is_space(byte)).map_or(0, |last| last + 1)]
+            });
+            Ok([strings(x.shape(), &collected(stripped).map_err(refused)?, cx.allocator())?])
+        })
+    }),
+    (&[Op::DecodeRaw], |attrs| {
+        let (dtype, is_little) = (attrs.dtype("out_type")?, attrs.bool("little_endian")?);
+        action(attrs, move |[x], cx| Ok([tensor(decode_raw(strings_in(x)?, dtype, is_little, cx.allocator())?)]))
+    }),
+    (&[Op::StringSplit], |attrs| {
+        let keeps_empty = !attrs.bool("skip_empty")?;
+        action(attrs, move |[x, delimiter], cx| {
+            let (x, delimiter) = (strings_in(x)?, strings_in(delimiter)?);
+            split("StringSplit", x, delimiter, cx.allocator(), |text, delimiters| match delimiters {
+                [] => collected(text.chunks(1)),
+                delimiters => {
+                    let parts = text.split(|byte| delimiters.contains(byte));
+                    // A text without bytes has no parts at all.
+                    collected(parts.filter(|part| !part.is_empty() || keeps_empty && !text.is_empty()))
+                }
+            })
+        })
+    }),
     (&[Op::StringSplitV2], |attrs| {
         let most = usize::try_from(attrs.int("maxsplit")?).ok().filter(|&n| n > 0).unwrap_or(usize::MAX);
         action(attrs, move |[x, separator], cx| {
             let (x, separator) = (strings_in(x)?, strings_in(separator)?);
-            split(x, separator, most, cx.allocator())
+            split("StringSplitV2", x, separator, cx.allocator(), |text, separator| match separator {
+                [] => words(text, most),
+                separator => between(text, separator, most),
+            })
         })
     }),
     (&[Op::StringToHashBucketFast], |attrs| {
@@ -205,15 +237,16 @@ fn join(
 
 /// The parts of each string of a vector: coordinates, parts, and the shape of the matrix.
 fn split(
+    op: &str,
     x: &StringTensor,
     separator: &StringTensor,
-    most: usize,
     allocator: &Arc<dyn Allocator>,
+    parts_of: impl for<'t> Fn(&'t [u8], &[u8]) -> Result<Vec<&'t [u8]>, TensorError>,
 ) -> Result<[Value; 3], KernelError> {
     if x.shape().rank() != 1 || separator.shape().rank() != 0 {
         let (x, separator) = (x.shape(), separator.shape());
         let problem = format!(
-            "`StringSplitV2`: input of shape {x} and sep of shape {separator}, expected a vector and a scalar"
+            "`{op}`: input of shape {x} and separator of shape {separator}, expected a vector and a scalar"
         );
         return Err(KernelError::invalid(problem));
     }
@@ -221,11 +254,7 @@ fn split(
     let separator = separator.at(0).unwrap_or_default();
     let (mut places, mut found, mut longest) = (Vec::new(), Vec::new(), 0);
     for (row, text) in read.iter().enumerate() {
-        let parts = match separator {
-            [] => words(text, most),
-            separator => between(text, separator, most),
-        };
-        let parts = parts.map_err(refused)?;
+        let parts = parts_of(text, separator).map_err(refused)?;
         longest = longest.max(parts.len());
         for (column, part) in parts.into_iter().enumerate() {
             push(&mut places, row as i64).map_err(refused)?;
@@ -246,17 +275,57 @@ fn split(
     ])
 }
 
+/// True for the space of ASCII.
+fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// The number of bytes of space at the beginning of a text.
+fn spaces_before(text: &[u8]) -> usize {
+    text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len())
+}
+
+/// `DecodeRaw`: the bytes of strings of one length as numbers, along a new last axis.
+fn decode_raw(
+    x: &StringTensor,
+    dtype: DType,
+    is_little: bool,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, KernelError> {
+    let (read, size) = (x.read().map_err(refused)?, dtype.size());
+    let len = read.at(0).map_or(0, <[u8]>::len);
+    if let Some((i, other)) = read.iter().enumerate().find(|(_, text)| text.len() != len) {
+        let problem = format!("`DecodeRaw`: string {i} has {} bytes, the first one {len}", other.len());
+        return Err(KernelError::invalid(problem));
+    }
+    if !len.is_multiple_of(size) {
+        return Err(KernelError::invalid(format!("`DecodeRaw`: {len} bytes are no elements of {size} bytes")));
+    }
+    let shape = Shape::new(&[x.shape().dims(), &[len / size]].concat()).map_err(refused)?;
+    let out = HostTensor::allocate(dtype, shape, allocator).map_err(refused)?;
+    {
+        let mut to = out.write_bytes().map_err(refused)?;
+        if len > 0 {
+            to.chunks_exact_mut(len).zip(read.iter()).for_each(|(to, text)| to.copy_from_slice(text));
+        }
+        if !is_little {
+            // Complex numbers are pairs.
+            let part = if matches!(dtype, DType::Complex64 | DType::Complex128) { size / 2 } else { size };
+            to.chunks_exact_mut(part).for_each(<[u8]>::reverse);
+        }
+    }
+    Ok(out)
+}
+
 /// The words of a text. The rest behind the `most`-th word is one more word, even if it is empty, as in
 /// TensorFlow.
 fn words(text: &[u8], most: usize) -> Result<Vec<&[u8]>, TensorError> {
-    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
-    let trimmed = |text: &'_ [u8]| text.iter().position(|byte| !is_space(byte)).unwrap_or(text.len());
-    let (mut parts, mut rest) = (Vec::new(), &text[trimmed(text)..]);
+    let (mut parts, mut rest) = (Vec::new(), &text[spaces_before(text)..]);
     while !rest.is_empty() && parts.len() < most {
         let end = rest.iter().position(is_space).unwrap_or(rest.len());
         push(&mut parts, &rest[..end])?;
         rest = &rest[end..];
-        rest = &rest[trimmed(rest)..];
+        rest = &rest[spaces_before(rest)..];
     }
     if !parts.is_empty() && parts.len() == most {
         push(&mut parts, rest)?;

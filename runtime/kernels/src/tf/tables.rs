@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, files, lists, lookups, optionals, scatters, stacks, strings, texts, updates,
+    arrays, attrs, checks, examples, files, lists, lookups, optionals, scatters, stacks, strings, texts, updates,
     variables,
 };
 
@@ -31,6 +31,7 @@ tables! {
     stacks "tf-state",
     strings "tf-strings",
     texts "tf-strings",
+    examples "tf-strings",
     updates "tf-train",
     variables "tf-state",
 }

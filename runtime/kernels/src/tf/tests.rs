@@ -64,6 +64,9 @@ impl Attrs for Text {
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         Some(vec![self.ty(name)?])
     }
+    fn shapes(&self, _: &str) -> Option<Vec<PartialShape>> {
+        None
+    }
 }
 
 fn context() -> ExecContext {

@@ -27,7 +27,7 @@ mod state;
 mod table;
 #[cfg(test)]
 mod tests;
-mod wire;
+pub mod wire;
 mod write;
 
 use std::collections::BTreeMap;

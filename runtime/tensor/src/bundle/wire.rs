@@ -1,21 +1,27 @@
-//! The protobuf encoding, restricted to the field types of a bundle's index, and varints.
+//! The protobuf encoding, restricted to the field types of a bundle's index and of examples, and varints.
 
 /// The fields of a message, with their numbers.
-pub(super) struct Message<'a> {
+#[derive(Debug)]
+pub struct Message<'a> {
     rest: &'a [u8],
 }
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WireValue<'a> {
+pub enum WireValue<'a> {
+    /// A number of up to 64 bits.
     Varint(u64),
+    /// A number of 8 bytes, skipped.
     Fixed64,
+    /// Bytes, a message, or a list of packed numbers.
     Bytes(&'a [u8]),
+    /// A number of 4 bytes.
     Fixed32(u32),
 }
 
 impl<'a> Message<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Message<'a> {
+    /// The message in these bytes.
+    pub fn new(bytes: &'a [u8]) -> Message<'a> {
         Message { rest: bytes }
     }
 
@@ -60,13 +66,13 @@ pub(super) fn take<'a>(bytes: &mut &'a [u8], n: usize) -> Option<&'a [u8]> {
 }
 
 /// Splits off a little-endian number of 4 bytes.
-pub(super) fn fixed32(bytes: &mut &[u8]) -> Option<u32> {
+pub fn fixed32(bytes: &mut &[u8]) -> Option<u32> {
     let first = take(bytes, 4)?;
     first.try_into().ok().map(u32::from_le_bytes)
 }
 
 /// Splits off a varint.
-pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
+pub fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let n = 1 + bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
     let digits = take(bytes, n)?;
     if n == 10 && digits[9] > 1 {

@@ -139,6 +139,16 @@ impl<T: Scalar> Lu<T> {
         Ok(lu)
     }
 
+    /// Both triangles, without the ones of `L`.
+    pub(super) fn factors(&self) -> &[T] {
+        &self.factors
+    }
+
+    /// The row of the matrix at each row of the factors.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
     fn pivots(&self) -> impl Iterator<Item = T> {
         self.factors.iter().step_by(self.n + 1).copied()
     }

@@ -119,6 +119,30 @@ pub fn log_determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<[HostTensor; 2], T
     })
 }
 
+/// `Lu`: the triangular factors of the matrices, without the ones of the lower one, and for each row of the
+/// factors the row of the matrix, as i32 or i64.
+pub fn lu(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<[HostTensor; 2], TensorError> {
+    let op = "Lu";
+    let (batch, n) = squares(op, "input", x)?;
+    if !matches!(to, DType::I32 | DType::I64) {
+        return Err(TensorError::Unsupported { op, dtype: to });
+    }
+    let order_shape = shape(batch, &[n])?;
+    with_scalar!(op, x.dtype(), T => {
+        let mut orders: Vec<i64> = Vec::new();
+        let factors = each::<T>(x, x.shape().clone(), (n * n, n * n), cx, |from, to| {
+            let lu = Lu::new(from, n)?;
+            if lu.is_singular() {
+                return singular_error(op);
+            }
+            to.copy_from_slice(lu.factors());
+            lu.order().iter().try_for_each(|&row| push(&mut orders, row as i64))
+        })?;
+        let orders = HostTensor::from_slice(order_shape, &orders, cx.allocator)?;
+        Ok([factors, fast::cast(&orders, to, cx)?])
+    })
+}
+
 /// A copy of a square matrix, or its conjugate transpose if `is_adjoint`.
 fn turned<T: Scalar>(x: &[T], n: usize, is_adjoint: bool) -> Result<Vec<T>, TensorError> {
     let mut turned = copied(x)?;

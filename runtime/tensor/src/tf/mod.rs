@@ -30,11 +30,15 @@
 //! Not here: variables, control flow, strings.
 
 mod binary;
+mod binomial;
 mod boxes;
+mod color;
 mod complex;
 mod conv;
+mod counts;
 mod create;
 mod crop;
+mod ctc;
 mod diagonal;
 mod einsum;
 pub mod fast;
@@ -53,6 +57,7 @@ pub mod op;
 mod order;
 mod pads;
 mod partial;
+mod patches;
 mod philox;
 mod pool;
 mod product;
@@ -61,6 +66,7 @@ mod ragged;
 mod random;
 mod real;
 mod reduce;
+mod resample;
 mod resize;
 mod segment;
 mod serial;
@@ -69,6 +75,9 @@ mod slices;
 mod small;
 mod softmax;
 mod sparse;
+mod sparse_arrays;
+mod sparse_math;
+mod sparse_segment;
 mod special;
 #[cfg(test)]
 mod tests;
@@ -133,13 +142,17 @@ pub mod reference {
     pub use super::window::{ImageFormat, Padding};
 }
 
+pub use binomial::binomial;
 pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
+pub use color::{adjust_contrast, adjust_hue, adjust_saturation, hsv_to_rgb, rgb_to_hsv};
+pub use counts::{betainc, edit_distance, histogram, nth_element};
 pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
+pub use ctc::{CtcLossAttrs, ctc_beam_search, ctc_greedy, ctc_loss};
 pub use fourier::{fft, irfft, rfft};
 pub use index::scatter_nd_reduce;
 pub(crate) use index::slices_at;
 pub use matrices::{
-    Solver, cholesky, cross, determinant, inverse, log_determinant, qr, self_adjoint_eigen, solve, svd,
+    Solver, cholesky, cross, determinant, inverse, log_determinant, lu, qr, self_adjoint_eigen, solve, svd,
 };
 pub(in crate::tf) use onnx::n_pairs;
 pub use onnx::{
@@ -150,14 +163,26 @@ pub use onnx::{
     look_up_bytes, max_pool_with_indices, max_roi_pool, quantize_linear, quantized_conv, quantized_matmul,
     resize_axes, roi_align, scatter_elements, unique_sorted, window_pool,
 };
+pub use patches::{PatchAttrs, extract_image_patches};
 pub use philox::Philox;
+pub use pool::{max_pool_grad_grad_with_argmax, max_pool_grad_with_argmax, max_pool_with_argmax};
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
 pub use ragged::{RowPartition, bucketize, ragged_bincount, ragged_to_tensor};
 pub use random::{Distribution, Generator, multinomial, random, random_shuffle};
 pub use reference::*;
+pub use resample::{
+    AxisTransform, ImageTransform, SamplingKernel, resize_area, resize_area_grad, scale_and_translate,
+    scale_and_translate_grad,
+};
 pub use resize::{Interpolation, ResizeAttrs, resize, resize_grad, resize_nearest, resize_nearest_grad};
 pub use small::Small;
 pub use sparse::{ragged_gather, sparse_dense_matmul, sparse_to_dense};
+pub use sparse_arrays::{
+    sparse_add_grad, sparse_concat, sparse_fill_empty_rows, sparse_fill_empty_rows_grad, sparse_reorder,
+    sparse_reshape, sparse_slice, sparse_slice_grad,
+};
+pub use sparse_math::{sparse_add, sparse_dense_add, sparse_dense_cwise, sparse_reduce};
+pub use sparse_segment::{SegmentDivisor, sparse_segment, sparse_segment_grad, sparse_segment_grad_rows};
 pub use volumes::{
     Volume, VolumeAttrs, avg_pool3d_grad, conv3d, conv3d_backprop_filter, conv3d_backprop_input, dilation2d,
     max_pool3d_grad, pool3d,

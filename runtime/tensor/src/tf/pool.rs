@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::index::{self, slices_at};
 use super::numeric::{Domain, Number};
 use super::real::{expect_float, reals};
 use super::reduce::far_end;
@@ -209,4 +210,101 @@ pub fn avg_pool_grad(
         let part = dy / covered.len() as f64;
         covered.iter().for_each(|&i| to[i] += part);
     })
+}
+
+/// `MaxPoolWithArgmax` of NHWC images: the first largest element of each window, and its position in the image,
+/// or in all images if `counts_images`, as i32 or i64. Here a NaN is the largest only as the first element.
+pub fn max_pool_with_argmax(
+    x: &HostTensor,
+    attrs: &Pool2dAttrs,
+    to: DType,
+    counts_images: bool,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 2], TensorError> {
+    let op = "MaxPoolWithArgmax";
+    let geometry = PoolGeometry::new(op, x.shape(), attrs)?;
+    let out = HostTensor::allocate(x.dtype(), geometry.result_shape.clone(), allocator)?;
+    let places = HostTensor::zeros(DType::I64, geometry.result_shape.clone(), allocator)?;
+    if to == DType::I32 && i32::try_from(x.num_elements()).is_err() {
+        return Err(TensorError::IndexRange { n: x.num_elements() });
+    }
+    let image = if counts_images { usize::MAX } else { x.num_elements() / geometry.image.batch.max(1) };
+    with_element!(x.dtype(), T => {
+        if !<T as Number>::Wide::ORDERED {
+            return Err(TensorError::Unsupported { op, dtype: x.dtype() });
+        }
+        let (from, mut max, mut at) = (x.read::<T>()?, out.write::<T>()?, places.write::<i64>()?);
+        let is_less = |a: usize, b: usize| from[a].widen().order(from[b].widen()) == Some(Ordering::Less);
+        geometry.for_each(&mut |i, covered| {
+            let best = covered.iter().copied().reduce(|best, next| if is_less(best, next) { next } else { best });
+            (max[i], at[i]) = match best {
+                Some(best) => (from[best], (best % image.max(1)) as i64),
+                None => (far_end(Ordering::Greater), -1),
+            };
+        })?;
+    });
+    Ok([out, cast(&places, to, allocator)?])
+}
+
+/// `MaxPoolGradWithArgmax`: each element of `dy` is added to the element of the images at its position.
+pub fn max_pool_grad_with_argmax(
+    x: &HostTensor,
+    dy: &HostTensor,
+    places: &HostTensor,
+    attrs: &Pool2dAttrs,
+    counts_images: bool,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MaxPoolGradWithArgmax";
+    let places = argmax_places(op, (x, dy.shape()), places, attrs, counts_images)?;
+    dy.expect_dtype("grad", x.dtype())?;
+    let out = HostTensor::zeros(x.dtype(), x.shape().clone(), allocator)?;
+    with_element!(x.dtype(), T => {
+        let (dy, mut to) = (dy.read::<T>()?, out.write::<T>()?);
+        for (&place, dy) in places.iter().zip(dy.iter()) {
+            to[place] = T::narrow(to[place].widen().plus(dy.widen()));
+        }
+    });
+    Ok(out)
+}
+
+/// `MaxPoolGradGradWithArgmax`: the elements of `grads`, shaped like the images, at the positions.
+pub fn max_pool_grad_grad_with_argmax(
+    x: &HostTensor,
+    grads: &HostTensor,
+    places: &HostTensor,
+    attrs: &Pool2dAttrs,
+    counts_images: bool,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MaxPoolGradGradWithArgmax";
+    grads.expect_dtype("grad", x.dtype())?;
+    grads.expect_shape("grad", x.shape())?;
+    let shape = places.shape().clone();
+    let places = argmax_places(op, (x, &shape), places, attrs, counts_images)?;
+    slices_at(x.dtype(), shape, (&grads.read_bytes()?, x.dtype().size()), &places, allocator)
+}
+
+/// The positions in all images of the elements that a pooling selected; `dy` is the shape of its result.
+fn argmax_places(
+    op: &'static str,
+    (x, dy): (&HostTensor, &Shape),
+    places: &HostTensor,
+    attrs: &Pool2dAttrs,
+    counts_images: bool,
+) -> Result<Vec<usize>, TensorError> {
+    let geometry = PoolGeometry::new(op, x.shape(), attrs)?;
+    places.expect_shape("argmax", &geometry.result_shape)?;
+    if *dy != geometry.result_shape {
+        let problem = format!("`grad` has shape {dy}, expected {}", geometry.result_shape);
+        return Err(TensorError::Invalid { op, problem });
+    }
+    let batch = geometry.image.batch.max(1);
+    let (image, each) = (x.num_elements() / batch, places.num_elements() / batch);
+    let limit = if counts_images { x.num_elements() } else { image };
+    let mut places = index::positions(op, places, limit, x.shape())?;
+    if !counts_images {
+        places.iter_mut().enumerate().for_each(|(i, place)| *place += i / each * image);
+    }
+    Ok(places)
 }

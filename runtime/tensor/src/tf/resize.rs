@@ -56,7 +56,7 @@ pub(super) fn image_dims(
     }
 }
 
-fn expect_size(op: &'static str, (height, width): (usize, usize)) -> Result<(), TensorError> {
+pub(super) fn expect_size(op: &'static str, (height, width): (usize, usize)) -> Result<(), TensorError> {
     // Positions are counted in i32, as in TensorFlow.
     if [height, width].iter().all(|&n| n > 0 && n <= i32::MAX as usize) {
         return Ok(());
@@ -212,7 +212,7 @@ pub fn resize(
 }
 
 /// Calls `f` for each row of the result with the number of the image, the row's number and its elements.
-fn each_line<T: Send>(
+pub(super) fn each_line<T: Send>(
     out: &mut [T],
     (line, height): (usize, usize),
     cost: usize,

@@ -13,7 +13,7 @@ use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The positions of elements of a tensor, given their coordinates. If `is_checked`, positions that do not
 /// increase are an error.
-fn positions(
+pub(super) fn positions(
     op: &'static str,
     coordinates: &[i64],
     shape: &Shape,

@@ -80,6 +80,43 @@ fn upper(a: f64, x: f64) -> f64 {
     gamma_density(a, x) * fraction
 }
 
+/// The regularized incomplete beta function, `I_x(a, b)`.
+pub(super) fn betainc(a: f64, b: f64, x: f64) -> f64 {
+    if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
+        return f64::NAN;
+    }
+    if x == 0.0 || x == 1.0 {
+        return x;
+    }
+    let density = libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * x.ln() + b * (-x).ln_1p();
+    match x < (a + 1.0) / (a + b + 2.0) {
+        true => density.exp() * beta_fraction(a, b, x) / a,
+        false => 1.0 - density.exp() * beta_fraction(b, a, 1.0 - x) / b,
+    }
+}
+
+/// The continued fraction of the incomplete beta function, by Lentz's method.
+fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
+    let not_zero = |x: f64| if x.abs() < 1e-300 { 1e-300 } else { x };
+    let (mut c, mut d) = (1.0, 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0)));
+    let mut fraction = d;
+    for m in 1..MAX_TERMS {
+        let m = m as f64;
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        d = 1.0 / not_zero(1.0 + even * d);
+        c = not_zero(1.0 + even / c);
+        fraction *= d * c;
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        d = 1.0 / not_zero(1.0 + odd * d);
+        c = not_zero(1.0 + odd / c);
+        fraction *= d * c;
+        if (d * c - 1.0).abs() <= f64::EPSILON {
+            break;
+        }
+    }
+    fraction
+}
+
 /// The Hurwitz zeta function: the sum of `(q + n)^-x` over all `n` from 0.
 pub(super) fn zeta(x: f64, q: f64) -> f64 {
     if x == 1.0 {

@@ -39,6 +39,8 @@ pub trait Attrs {
     fn strings(&self, name: &str) -> Option<Vec<Vec<u8>>>;
     /// A list of element types.
     fn types(&self, name: &str) -> Option<Vec<Type>>;
+    /// A list of shapes.
+    fn shapes(&self, name: &str) -> Option<Vec<PartialShape>>;
 }
 
 /// The attributes of a node of a known operator, including defaults.
@@ -206,6 +208,17 @@ impl<'a> Attributes<'a> {
         self.value(name, "list(type)", self.attrs.types(name), |value| {
             list(value, |item| match item {
                 DefaultValue::Type(ty) => Some(*ty),
+                _ => None,
+            })
+        })
+    }
+
+    /// A list of shapes.
+    pub fn shapes(&self, name: &str) -> Result<Vec<PartialShape>, TensorError> {
+        self.value(name, "list(shape)", self.attrs.shapes(name), |value| {
+            list(value, |item| match item {
+                DefaultValue::Shape(None) => Some(PartialShape::unknown()),
+                DefaultValue::Shape(Some(dims)) => PartialShape::from_i64(dims).ok(),
                 _ => None,
             })
         })

@@ -174,4 +174,8 @@ impl<A: Attrs> Attrs for Derived<'_, A> {
         };
         self.given.types(name).or_else(found)
     }
+
+    fn shapes(&self, name: &str) -> Option<Vec<PartialShape>> {
+        self.given.shapes(name)
+    }
 }

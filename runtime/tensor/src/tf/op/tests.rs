@@ -65,6 +65,9 @@ impl Attrs for TextAttrs<'_> {
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         self.list(name, |text| text.parse::<DType>().ok().map(Type::from))
     }
+    fn shapes(&self, name: &str) -> Option<Vec<PartialShape>> {
+        Some(vec![self.shape(name)?])
+    }
 }
 
 pub(super) fn attrs<'a>(given: &[(&'a str, &'a str)]) -> TextAttrs<'a> {

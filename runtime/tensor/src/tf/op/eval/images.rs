@@ -8,7 +8,7 @@ use crate::tf::{self, Combined, CropAttrs, Interpolation, ResizeAttrs, Suppressi
 use crate::{HostTensor, TensorError};
 
 /// Height and width stored in an operand.
-fn plane_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorError> {
+pub(super) fn plane_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorError> {
     let given = ints_in(op, what, x)?;
     let sizes: Option<Vec<usize>> = given.iter().map(|&n| usize::try_from(n).ok()).collect();
     match sizes.as_deref() {
@@ -84,7 +84,7 @@ pub(in crate::tf::op) fn crop_and_resize_grad_boxes(attrs: &Attributes<'_>) -> M
 }
 
 /// A scalar of floats.
-fn float_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<f32, TensorError> {
+pub(super) fn float_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<f32, TensorError> {
     Ok(real::scalar(op, what, x)? as f32)
 }
 

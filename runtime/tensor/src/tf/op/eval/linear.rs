@@ -26,6 +26,11 @@ pub(in crate::tf::op) fn inverse(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| tf::inverse(&x, is_adjoint, cx))
 }
 
+pub(in crate::tf::op) fn lu(attrs: &Attributes<'_>) -> Made {
+    let to = attrs.dtype("output_idx_type")?;
+    owning(attrs, move |[x], cx| tf::lu(&x, to, cx))
+}
+
 pub(in crate::tf::op) fn solve(attrs: &Attributes<'_>) -> Made {
     let (op, is_adjoint) = (attrs.op(), attrs.bool("adjoint")?);
     let solver = match attrs.signature().attr("lower") {

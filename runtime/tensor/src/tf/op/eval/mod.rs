@@ -5,17 +5,21 @@
 //! axes, dimensions or positions are i32 or i64.
 
 pub(super) mod arrays;
+pub(super) mod colors;
+pub(super) mod ctc;
 pub(super) mod elementwise;
 pub(super) mod fused;
 pub(super) mod images;
 pub(super) mod layers;
 pub(super) mod linear;
+pub(super) mod numbers;
 pub(super) mod onnx;
 pub(super) mod packed;
 pub(super) mod quantize;
 pub(super) mod random;
 pub(super) mod shaping;
 pub(super) mod sparse;
+pub(super) mod sparse_arrays;
 pub(super) mod volumes;
 
 use std::sync::Arc;

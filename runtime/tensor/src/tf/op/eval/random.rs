@@ -186,3 +186,18 @@ pub(in crate::tf::op) fn key_counter_alg(attrs: &Attributes<'_>) -> Made {
 pub(in crate::tf::op) fn algorithm(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[], m| HostTensor::from_slice(Shape::scalar(), &[PHILOX as i32], m))
 }
+
+pub(in crate::tf::op) fn stateless_shuffle(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[x, key, counter, algorithm], cx| {
+        tf::random_shuffle(&x, &Generator::new(stream_in(op, [&key, &counter, &algorithm])?), cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_binomial(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
+    owning(attrs, move |[shape, seed, counts, probabilities], cx| {
+        let (shape, from) = (shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
+        tf::binomial(op, [&counts, &probabilities], (dtype, shape), from, cx)
+    })
+}

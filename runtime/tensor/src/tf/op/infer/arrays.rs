@@ -476,3 +476,34 @@ pub(in crate::tf::op) fn matrix_diag_part(cx: &Node<'_>) -> Shapes {
 pub(super) fn total(dims: impl Iterator<Item = Dim>) -> Result<Dim, TensorError> {
     dims.into_iter().try_fold(Some(0), sum)
 }
+
+/// The number of parts.
+pub(in crate::tf::op) fn histogram(cx: &Node<'_>) -> Shapes {
+    cx.merged(cx.shape(1)?, &PartialShape::new(vec![Some(2)]))?;
+    Ok(vec![PartialShape::new(vec![cx.count(2)?])])
+}
+
+/// A number for each row.
+pub(in crate::tf::op) fn nth_element(cx: &Node<'_>) -> Shapes {
+    Ok(vec![match cx.at_least(0, 1)? {
+        Some([outer @ .., _]) => PartialShape::new(outer.to_vec()),
+        _ => PartialShape::unknown(),
+    }])
+}
+
+/// The axes of both shapes but the last one.
+pub(in crate::tf::op) fn edit_distance(cx: &Node<'_>) -> Shapes {
+    let (ours, theirs) = (cx.shape_in(2)?, cx.shape_in(5)?);
+    Ok(vec![match (ours.as_slice(), theirs.as_slice()) {
+        (Some([ours @ .., _]), Some([theirs @ .., _])) => {
+            let larger = |(&a, &b): (&Dim, &Dim)| a.zip(b).map(|(a, b)| a.max(b));
+            PartialShape::new(ours.iter().zip(theirs).map(larger).collect())
+        }
+        _ => PartialShape::unknown(),
+    }])
+}
+
+/// The shape of the operands that are not scalars.
+pub(in crate::tf::op) fn betainc(cx: &Node<'_>) -> Shapes {
+    super::strings::join(cx)
+}

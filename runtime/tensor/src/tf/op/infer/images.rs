@@ -73,3 +73,27 @@ pub(in crate::tf::op) fn combined_non_max_suppression(cx: &Node<'_>) -> Shapes {
     let of = |dims: &[Dim]| PartialShape::new(dims.to_vec());
     Ok(vec![of(&[batch, room, Some(4)]), of(&[batch, room]), of(&[batch, room]), of(&[batch])])
 }
+
+/// Images whose last axis is that of colors.
+pub(in crate::tf::op) fn colors(cx: &Node<'_>) -> Shapes {
+    match cx.at_least(0, 1)? {
+        Some([outer @ .., channels]) => {
+            let channels = cx.same(*channels, Some(3))?;
+            Ok(vec![PartialShape::new([outer, &[channels]].concat())])
+        }
+        _ => Ok(vec![PartialShape::unknown()]),
+    }
+}
+
+/// Images that are adjusted, with a scalar.
+pub(in crate::tf::op) fn adjusted(cx: &Node<'_>) -> Shapes {
+    cx.at_least(0, 3)?;
+    cx.dims::<0>(1)?;
+    Ok(vec![cx.shape(0)?.clone()])
+}
+
+/// [`adjusted`] colors.
+pub(in crate::tf::op) fn adjusted_colors(cx: &Node<'_>) -> Shapes {
+    adjusted(cx)?;
+    colors(cx)
+}

@@ -4,6 +4,7 @@ use super::rules::same;
 use super::{Dim, Node, PartialShape, Shapes, broadcast, product};
 use crate::tf::einsum::einsum_shape;
 use crate::tf::fused::Packing;
+use crate::tf::op::eval::colors::patches;
 use crate::tf::op::eval::layers::{conv, format, padding, plane, pooling};
 use crate::tf::window::axis;
 use crate::tf::{Conv2dAttrs, ImageFormat, Padding};
@@ -318,6 +319,65 @@ fn pooled(cx: &Node<'_>, format: ImageFormat, padding: Padding, known: Option<Wi
         None => [None, None],
     };
     Ok(vec![image(format, batch, counts, channels)])
+}
+
+/// The pooled images, and a position for each of their elements.
+pub(in crate::tf::op) fn max_pool_with_argmax(cx: &Node<'_>) -> Shapes {
+    Ok(vec![pool(cx)?.remove(0); 2])
+}
+
+/// The shape of the images, which are operand 0.
+pub(in crate::tf::op) fn max_pool_grad_with_argmax(cx: &Node<'_>) -> Shapes {
+    cx.merged(cx.shape(1)?, cx.shape(2)?)?;
+    Ok(vec![cx.merged(cx.shape(0)?, &PartialShape::of_rank(4))?])
+}
+
+/// The shape of the positions.
+pub(in crate::tf::op) fn max_pool_grad_grad_with_argmax(cx: &Node<'_>) -> Shapes {
+    cx.merged(cx.shape(0)?, cx.shape(1)?)?;
+    Ok(vec![cx.merged(&pool(cx)?.remove(0), cx.shape(2)?)?])
+}
+
+/// A pixel for each window, with all pixels of the window.
+pub(in crate::tf::op) fn extract_image_patches(cx: &Node<'_>) -> Shapes {
+    let of = patches(&cx.attrs)?;
+    let (batch, plane, channels) = images(cx, 0, ImageFormat::Nhwc)?;
+    let (height, width) = of.size;
+    let counts = windows(cx, plane, [Some(height), Some(width)], of.strides, of.rates, of.padding)?;
+    let depth = product(product(Some(height), Some(width))?, channels)?;
+    Ok(vec![image(ImageFormat::Nhwc, batch, counts, depth)])
+}
+
+/// The number of sequences of logits `[time, batch, classes]`.
+fn ctc_batch(cx: &Node<'_>, lengths: usize) -> Result<Dim, TensorError> {
+    let ([_, batch, _], [n]) = (cx.dims::<3>(0)?, cx.dims::<1>(lengths)?);
+    cx.same(batch, n)
+}
+
+/// `n` sparse matrices of labels, as coordinates, labels and shapes, and numbers for each sequence.
+fn ctc_decoded(cx: &Node<'_>, n: usize) -> Shapes {
+    let batch = ctc_batch(cx, 1)?;
+    let of = |dims: &[Dim]| PartialShape::new(dims.to_vec());
+    let mut shapes = vec![of(&[None, Some(2)]); n];
+    shapes.extend(vec![of(&[None]); n]);
+    shapes.extend(vec![of(&[Some(2)]); n]);
+    shapes.push(of(&[batch, Some(n)]));
+    Ok(shapes)
+}
+
+pub(in crate::tf::op) fn ctc_greedy(cx: &Node<'_>) -> Shapes {
+    ctc_decoded(cx, 1)
+}
+
+pub(in crate::tf::op) fn ctc_beam_search(cx: &Node<'_>) -> Shapes {
+    ctc_decoded(cx, cx.n_results.saturating_sub(1) / 3)
+}
+
+/// A number for each sequence, and one for each logit.
+pub(in crate::tf::op) fn ctc_loss(cx: &Node<'_>) -> Shapes {
+    let batch = ctc_batch(cx, 3)?;
+    let logits = cx.merged(cx.shape(0)?, &PartialShape::new(vec![None, batch, None]))?;
+    Ok(vec![PartialShape::new(vec![batch]), logits])
 }
 
 /// The shape of images and the length of vectors with one number per channel.

@@ -39,6 +39,14 @@ pub(in crate::tf::op) fn square(cx: &Node<'_>) -> Shapes {
     }
 }
 
+/// Square matrices, and a number for each of their rows.
+pub(in crate::tf::op) fn lu(cx: &Node<'_>) -> Shapes {
+    match squares(cx)? {
+        Some((batch, n)) => Ok(vec![of(batch, &[n, n]), of(batch, &[n])]),
+        None => unknown(2),
+    }
+}
+
 /// A number for each square matrix.
 pub(in crate::tf::op) fn determinant(cx: &Node<'_>) -> Shapes {
     match squares(cx)? {

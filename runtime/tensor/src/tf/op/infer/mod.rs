@@ -21,6 +21,7 @@ pub(super) mod random;
 pub(super) mod rules;
 pub(super) mod slices;
 pub(super) mod sparse;
+pub(super) mod sparse_arrays;
 pub(super) mod strings;
 pub(super) mod volumes;
 

@@ -60,3 +60,38 @@ pub(in crate::tf::op) fn split(cx: &Node<'_>) -> Shapes {
     let of = |dims: &[super::Dim]| PartialShape::new(dims.to_vec());
     Ok(vec![of(&[None, Some(2)]), of(&[None]), of(&[Some(2)])])
 }
+
+/// The operand's shape with a new last axis.
+pub(in crate::tf::op) fn decode_raw(cx: &Node<'_>) -> Shapes {
+    Ok(vec![parts(cx)?.remove(0)])
+}
+
+/// Sparse features (coordinates, values, shapes), dense ones, and ragged ones (values, row splits), each with
+/// an axis of examples unless there is a single one.
+pub(in crate::tf::op) fn parse_examples(cx: &Node<'_>) -> Shapes {
+    let (sparse, dense) = (cx.attrs.types("sparse_types")?, cx.attrs.shapes("dense_shapes")?);
+    let has_ragged = cx.attrs.signature().attr("ragged_value_types").is_some();
+    let n_ragged = if has_ragged { cx.attrs.types("ragged_value_types")?.len() } else { 0 };
+    let examples = match cx.shape(0)?.as_slice() {
+        _ if cx.attrs.op() == "ParseSingleExample" => vec![],
+        Some(dims) if dims.len() < 2 => dims.to_vec(),
+        Some(dims) => return cx.refuse(format!("examples of rank {}, expected 1 or less", dims.len())),
+        None => return Ok(vec![PartialShape::unknown(); cx.n_results]),
+    };
+    let rank = Some(1 + examples.len());
+    let of = |dims: &[super::Dim]| PartialShape::new(dims.to_vec());
+    let mut shapes = vec![of(&[None, rank]); sparse.len()];
+    shapes.extend(vec![of(&[None]); sparse.len()]);
+    shapes.extend(vec![of(&[rank]); sparse.len()]);
+    shapes.extend(dense.iter().map(|shape| match shape.as_slice() {
+        Some(dims) => of(&[&examples[..], dims].concat()),
+        None => PartialShape::unknown(),
+    }));
+    shapes.extend(vec![of(&[None]); n_ragged]);
+    let n_splits = match examples[..] {
+        [n] => super::sum(n, Some(1))?,
+        _ => Some(0),
+    };
+    shapes.extend(vec![of(&[n_splits]); n_ragged]);
+    Ok(shapes)
+}

@@ -1,7 +1,8 @@
 //! Resizing of images, and boxes in images.
 
+use super::super::cost;
 use super::super::eval;
-use super::super::infer::images;
+use super::super::infer::{images, layers};
 use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
@@ -114,4 +115,72 @@ operators! { 11:
     ResizeNearestNeighborGrad
         "grads:T size:int32 -> output:T; T:type align_corners:bool=false half_pixel_centers:bool=false"
         => function(eval::images::resize_nearest_grad, images::resize, Cost::PerOperand(1));
+    /// Images whose contrast is multiplied by a factor.
+    AdjustContrastv2
+        "images:T contrast_factor:float -> output:T; T:type=float"
+        => function(eval::colors::adjust_contrast, images::adjusted, Cost::PerResult(4));
+    /// Images with an angle added to the hue.
+    AdjustHue
+        "images:T delta:float -> output:T; T:type=float"
+        => function(eval::colors::adjust_hue, images::adjusted_colors, Cost::PerResult(16));
+    /// Images whose saturation is multiplied by a factor.
+    AdjustSaturation
+        "images:T scale:float -> output:T; T:type=float"
+        => function(eval::colors::adjust_saturation, images::adjusted_colors, Cost::PerResult(16));
+    /// The pixels of each window of images, in one pixel of the result.
+    ExtractImagePatches
+        "images:T -> patches:T; T:type ksizes:list(int) padding:string rates:list(int) strides:list(int)"
+        => function(eval::colors::extract_image_patches, layers::extract_image_patches, Cost::Moves);
+    /// The colors of hues, saturations and values.
+    HSVToRGB
+        "images:T -> output:T; T:type=float"
+        => function(eval::colors::hsv_to_rgb, images::colors, Cost::PerResult(8)).no_gradient();
+    /// The gradient of `MaxPoolGradWithArgmax`.
+    MaxPoolGradGradWithArgmax
+        "input:T grad:T argmax:Targmax -> output:T; T:type Targmax:type include_batch_in_index:bool=false \
+         ksize:list(int) padding:string strides:list(int)"
+        => function(
+            eval::colors::max_pool_grad_grad_with_argmax,
+            layers::max_pool_grad_grad_with_argmax,
+            Cost::Moves,
+        );
+    /// The gradient of `MaxPoolWithArgmax`.
+    MaxPoolGradWithArgmax
+        "input:T grad:T argmax:Targmax -> output:T; T:type Targmax:type include_batch_in_index:bool=false \
+         ksize:list(int) padding:string strides:list(int)"
+        => function(
+            eval::colors::max_pool_grad_with_argmax,
+            layers::max_pool_grad_with_argmax,
+            Cost::PerOperand(2),
+        );
+    /// The largest pixels of windows of images, and their positions.
+    MaxPoolWithArgmax
+        "input:T -> output:T argmax:Targmax; T:type Targmax:type=int64 include_batch_in_index:bool=false \
+         ksize:list(int) padding:string strides:list(int)"
+        => function(
+            eval::colors::max_pool_with_argmax,
+            layers::max_pool_with_argmax,
+            Cost::By(cost::pool),
+        );
+    /// Hue, saturation and value of colors.
+    RGBToHSV
+        "images:T -> output:T; T:type=float"
+        => function(eval::colors::rgb_to_hsv, images::colors, Cost::PerResult(8));
+    /// Images in another size, with the mean of the area that a pixel covers.
+    ResizeArea
+        "images:T size:int32 -> resized_images:float; T:type align_corners:bool=false"
+        => function(eval::colors::resize_area, images::resize, Cost::PerResult(16));
+    /// Images scaled and moved.
+    ScaleAndTranslate
+        "images:T size:int32 scale:float translation:float -> resized_images:float; T:type \
+         antialias:bool=true kernel_type:string='lanczos3'"
+        => function(eval::colors::scale_and_translate, images::resize, Cost::PerResult(32));
+    /// The gradient of `ScaleAndTranslate`.
+    ScaleAndTranslateGrad
+        "grads:T original_image:T scale:float translation:float -> output:T; T:type antialias:bool=true \
+         kernel_type:string='lanczos3'"
+        => function(eval::colors::scale_and_translate_grad, images::resize_grad, Cost::PerOperand(32));
+    /// The gradient of `ResizeArea`; not an operator of TensorFlow.
+    _ResizeAreaGrad "grads:float original_image:T -> output:T; T:type align_corners:bool=false"
+        => function(eval::colors::resize_area_grad, images::resize_grad, Cost::PerOperand(16));
 }

@@ -223,4 +223,28 @@ operators! { 5:
             layers::sparse_softmax_cross_entropy_with_logits,
             Cost::PerOperand(8),
         );
+    /// The most probable sequences of labels of classes over time, by a search with a beam.
+    CTCBeamSearchDecoder
+        "inputs:T sequence_length:int32 -> decoded_indices:top_paths*int64 decoded_values:top_paths*int64 \
+         decoded_shape:top_paths*int64 log_probability:T; T:type=float beam_width:int \
+         merge_repeated:bool=true top_paths:int"
+        => function(eval::ctc::beam_search, layers::ctc_beam_search, Cost::PerOperand(256)).no_gradient();
+    /// The labels of the most probable classes over time.
+    CTCGreedyDecoder
+        "inputs:T sequence_length:int32 -> decoded_indices:int64 decoded_values:int64 decoded_shape:int64 \
+         log_probability:T; T:type=float blank_index:int=-1 merge_repeated:bool=false"
+        => function(eval::ctc::greedy, layers::ctc_greedy, Cost::PerOperand(2)).no_gradient();
+    /// The negative logarithms of the probabilities of sequences of labels, and their gradients.
+    CTCLoss
+        "inputs:T labels_indices:int64 labels_values:int32 sequence_length:int32 -> loss:T gradient:T; \
+         T:type=float ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false \
+         preprocess_collapse_repeated:bool=false"
+        => function(eval::ctc::loss, layers::ctc_loss, Cost::PerOperand(64));
+    /// The negative logarithms of the probabilities of sequences of labels, whose blank label is 0, and
+    /// their gradients.
+    CTCLossV2
+        "inputs:float labels_indices:int64 labels_values:int32 sequence_length:int32 -> loss:float \
+         gradient:float; ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false \
+         preprocess_collapse_repeated:bool=false"
+        => function(eval::ctc::loss, layers::ctc_loss, Cost::PerOperand(64));
 }

@@ -73,4 +73,8 @@ operators! { 14:
     /// The singular values and vectors of matrices.
     Svd "input:T -> s:T u:T v:T; T:type compute_uv:bool=true full_matrices:bool=false"
         => function(eval::linear::svd, linear::svd, Cost::By(cost::matrices));
+    /// The lower and upper triangular factors of matrices, and the order of their rows.
+    Lu
+        "input:T -> lu:T p:output_idx_type; T:type output_idx_type:type=int32"
+        => function(eval::linear::lu, linear::lu, Cost::By(cost::square_matrices));
 }

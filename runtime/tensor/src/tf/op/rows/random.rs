@@ -92,4 +92,13 @@ operators! { 12:
     StatelessRandomGetKeyCounterAlg
         "seed:Tseed -> key:uint64 counter:uint64 alg:int32; Tseed:type=int64"
         => function(eval::random::key_counter_alg, random::key_counter_alg, Cost::Free).no_gradient();
+    /// Random numbers of the binomial distribution, from seeds.
+    StatelessRandomBinomial
+        "shape:S seed:Tseed counts:T probs:T -> output:dtype; S:type T:type=double Tseed:type=int64 \
+         dtype:type=int64"
+        => function(eval::random::stateless_binomial, arrays::fill, Cost::PerResult(256)).no_gradient();
+    /// The slices along the first axis in a random order, from key and counter.
+    StatelessShuffle
+        "value:T key:uint64 counter:uint64 alg:int32 -> output:T; T:type"
+        => function(eval::random::stateless_shuffle, rules::same, Cost::Moves).no_gradient();
 }

@@ -145,4 +145,25 @@ operators! { 2:
             arrays::indices_of_true,
             Cost::PerOperand(1),
         ).no_gradient();
+    /// The regularized incomplete beta function.
+    Betainc
+        "a:T b:T x:T -> z:T; T:type"
+        => function(eval::numbers::betainc, arrays::betainc, Cost::PerResult(256));
+    /// The numbers of changes between sequences in two sparse tensors.
+    EditDistance
+        "hypothesis_indices:int64 hypothesis_values:T hypothesis_shape:int64 truth_indices:int64 \
+         truth_values:T truth_shape:int64 -> output:float; T:type normalize:bool=true"
+        => function(
+            eval::numbers::edit_distance,
+            arrays::edit_distance,
+            Cost::PerOperand(64),
+        ).no_gradient();
+    /// The numbers of elements in equal parts of a range.
+    HistogramFixedWidth
+        "values:T value_range:T nbins:int32 -> out:dtype; T:type dtype:type=int32"
+        => function(eval::numbers::histogram, arrays::histogram, Cost::PerOperand(8)).no_gradient();
+    /// The elements at a position of the sorted rows.
+    NthElement
+        "input:T n:int32 -> values:T; T:type reverse:bool=false"
+        => function(eval::numbers::nth_element, arrays::nth_element, Cost::PerOperand(8));
 }

@@ -1,7 +1,7 @@
 //! Sparse and ragged operands.
 
 use super::super::eval;
-use super::super::infer::sparse;
+use super::super::infer::{sparse, sparse_arrays};
 use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
@@ -32,4 +32,226 @@ operators! { 16:
         "sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T; T:type \
          Tindices:type validate_indices:bool=true"
         => function(eval::sparse::sparse_to_dense, sparse::sparse_to_dense, Cost::Moves);
+    /// The sum of two sparse tensors, without small sums.
+    SparseAdd
+        "a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 thresh:Treal \
+         -> sum_indices:int64 sum_values:T sum_shape:int64; T:type Treal:type"
+        => function(eval::sparse_arrays::sparse_add, sparse_arrays::sparse_add, Cost::PerOperand(8));
+    /// The gradients of the operands of `SparseAdd`.
+    SparseAddGrad
+        "backprop_val_grad:T a_indices:int64 b_indices:int64 sum_indices:int64 -> a_val_grad:T \
+         b_val_grad:T; T:type"
+        => function(
+            eval::sparse_arrays::sparse_add_grad,
+            sparse_arrays::sparse_add_grad,
+            Cost::PerOperand(4),
+        );
+    /// Sparse tensors joined along an axis.
+    SparseConcat
+        "indices:N*int64 values:N*T shapes:N*int64 -> output_indices:int64 output_values:T \
+         output_shape:int64; N:int T:type concat_dim:int"
+        => function(
+            eval::sparse_arrays::sparse_concat,
+            sparse_arrays::sparse_concat,
+            Cost::PerOperand(16),
+        ).no_gradient();
+    /// The entries of a sparse tensor, with the elements of a dense one added.
+    SparseDenseCwiseAdd
+        "sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T; T:type"
+        => function(
+            eval::sparse_arrays::sparse_dense_cwise,
+            sparse_arrays::sparse_dense_cwise,
+            Cost::PerResult(16),
+        );
+    /// The entries of a sparse tensor, divided by the elements of a dense one.
+    SparseDenseCwiseDiv
+        "sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T; T:type"
+        => function(
+            eval::sparse_arrays::sparse_dense_cwise,
+            sparse_arrays::sparse_dense_cwise,
+            Cost::PerResult(16),
+        );
+    /// The entries of a sparse tensor, multiplied by the elements of a dense one.
+    SparseDenseCwiseMul
+        "sp_indices:int64 sp_values:T sp_shape:int64 dense:T -> output:T; T:type"
+        => function(
+            eval::sparse_arrays::sparse_dense_cwise,
+            sparse_arrays::sparse_dense_cwise,
+            Cost::PerResult(16),
+        );
+    /// The entries of a sparse tensor, with a default entry in each empty row.
+    SparseFillEmptyRows
+        "indices:int64 values:T dense_shape:int64 default_value:T -> output_indices:int64 output_values:T \
+         empty_row_indicator:bool reverse_index_map:int64; T:type"
+        => function(
+            eval::sparse_arrays::sparse_fill_empty_rows,
+            sparse_arrays::sparse_fill_empty_rows,
+            Cost::PerOperand(8),
+        );
+    /// The gradients of the values and of the default of `SparseFillEmptyRows`.
+    SparseFillEmptyRowsGrad
+        "reverse_index_map:int64 grad_values:T -> d_values:T d_default_value:T; T:type"
+        => function(
+            eval::sparse_arrays::sparse_fill_empty_rows_grad,
+            sparse_arrays::sparse_fill_empty_rows_grad,
+            Cost::PerOperand(8),
+        );
+    /// The largest entries of a sparse tensor along axes.
+    SparseReduceMax
+        "input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T; T:type \
+         keep_dims:bool=false"
+        => function(eval::sparse_arrays::sparse_reduce, sparse_arrays::sparse_reduce, Cost::PerOperand(8));
+    /// The sums of the entries of a sparse tensor along axes.
+    SparseReduceSum
+        "input_indices:int64 input_values:T input_shape:int64 reduction_axes:int32 -> output:T; T:type \
+         keep_dims:bool=false"
+        => function(eval::sparse_arrays::sparse_reduce, sparse_arrays::sparse_reduce, Cost::PerOperand(8));
+    /// The entries of a sparse tensor in row-major order.
+    SparseReorder
+        "input_indices:int64 input_values:T input_shape:int64 -> output_indices:int64 output_values:T; \
+         T:type"
+        => function(
+            eval::sparse_arrays::sparse_reorder,
+            sparse_arrays::sparse_reorder,
+            Cost::PerOperand(16),
+        );
+    /// The coordinates of the entries of a sparse tensor in another shape.
+    SparseReshape
+        "input_indices:int64 input_shape:int64 new_shape:int64 -> output_indices:int64 output_shape:int64"
+        => function(
+            eval::sparse_arrays::sparse_reshape,
+            sparse_arrays::sparse_reshape,
+            Cost::PerOperand(8),
+        ).no_gradient();
+    /// The means of selected rows by sorted segment id.
+    SparseSegmentMean
+        "data:T indices:Tidx segment_ids:Tsegmentids -> output:T; T:type Tidx:type=int32 \
+         Tsegmentids:type=int32 sparse_gradient:bool=false"
+        => function(
+            eval::sparse_arrays::sparse_segment,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(2),
+        );
+    /// The gradient of `SparseSegmentMean`.
+    SparseSegmentMeanGrad
+        "grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T; T:type \
+         Tidx:type=int32 Tsegmentids:type=int32"
+        => function(
+            eval::sparse_arrays::sparse_segment_grad,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(2),
+        );
+    /// The gradient of `SparseSegmentMean` in the selected rows.
+    SparseSegmentMeanGradV2
+        "grad:T indices:Tidx segment_ids:Tsegmentids dense_output_dim0:int32 -> output:T \
+         sorted_unique_indices:Tidx; T:type Tidx:type=int32 Tsegmentids:type=int32"
+        => function(
+            eval::sparse_arrays::sparse_segment_grad_rows,
+            sparse_arrays::sparse_segment_grad,
+            Cost::PerOperand(2),
+        );
+    /// The means of selected rows by sorted segment id, for a number of segments.
+    SparseSegmentMeanWithNumSegments
+        "data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T; T:type \
+         Tidx:type=int32 Tnumsegments:type=int32 Tsegmentids:type=int32 sparse_gradient:bool=false"
+        => function(
+            eval::sparse_arrays::sparse_segment,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(2),
+        );
+    /// The sums of selected rows by sorted segment id, over the roots of their numbers.
+    SparseSegmentSqrtN
+        "data:T indices:Tidx segment_ids:Tsegmentids -> output:T; T:type Tidx:type=int32 \
+         Tsegmentids:type=int32 sparse_gradient:bool=false"
+        => function(
+            eval::sparse_arrays::sparse_segment,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(2),
+        );
+    /// The gradient of `SparseSegmentSqrtN`.
+    SparseSegmentSqrtNGrad
+        "grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T; T:type \
+         Tidx:type=int32 Tsegmentids:type=int32"
+        => function(
+            eval::sparse_arrays::sparse_segment_grad,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(2),
+        );
+    /// The gradient of `SparseSegmentSqrtN` in the selected rows.
+    SparseSegmentSqrtNGradV2
+        "grad:T indices:Tidx segment_ids:Tsegmentids dense_output_dim0:int32 -> output:T \
+         sorted_unique_indices:Tidx; T:type Tidx:type=int32 Tsegmentids:type=int32"
+        => function(
+            eval::sparse_arrays::sparse_segment_grad_rows,
+            sparse_arrays::sparse_segment_grad,
+            Cost::PerOperand(2),
+        );
+    /// The sums of selected rows by sorted segment id, over the roots of their numbers, for a number of
+    /// segments.
+    SparseSegmentSqrtNWithNumSegments
+        "data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T; T:type \
+         Tidx:type=int32 Tnumsegments:type=int32 Tsegmentids:type=int32 sparse_gradient:bool=false"
+        => function(
+            eval::sparse_arrays::sparse_segment,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(2),
+        );
+    /// The sums of selected rows by sorted segment id.
+    SparseSegmentSum
+        "data:T indices:Tidx segment_ids:Tsegmentids -> output:T; T:type Tidx:type=int32 \
+         Tsegmentids:type=int32 sparse_gradient:bool=false"
+        => function(
+            eval::sparse_arrays::sparse_segment,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(1),
+        );
+    /// The gradient of `SparseSegmentSum`.
+    SparseSegmentSumGrad
+        "grad:T indices:Tidx segment_ids:Tsegmentids output_dim0:int32 -> output:T; T:type \
+         Tidx:type=int32 Tsegmentids:type=int32"
+        => function(
+            eval::sparse_arrays::sparse_segment_grad,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(1),
+        );
+    /// The gradient of `SparseSegmentSum` in the selected rows.
+    SparseSegmentSumGradV2
+        "grad:T indices:Tidx segment_ids:Tsegmentids dense_output_dim0:int32 -> output:T \
+         sorted_unique_indices:Tidx; T:type Tidx:type=int32 Tsegmentids:type=int32"
+        => function(
+            eval::sparse_arrays::sparse_segment_grad_rows,
+            sparse_arrays::sparse_segment_grad,
+            Cost::PerOperand(1),
+        );
+    /// The sums of selected rows by sorted segment id, for a number of segments.
+    SparseSegmentSumWithNumSegments
+        "data:T indices:Tidx segment_ids:Tsegmentids num_segments:Tnumsegments -> output:T; T:type \
+         Tidx:type=int32 Tnumsegments:type=int32 Tsegmentids:type=int32 sparse_gradient:bool=false"
+        => function(
+            eval::sparse_arrays::sparse_segment,
+            sparse_arrays::sparse_segment,
+            Cost::PerOperand(1),
+        );
+    /// The entries of a sparse tensor in a box.
+    SparseSlice
+        "indices:int64 values:T shape:int64 start:int64 size:int64 -> output_indices:int64 \
+         output_values:T output_shape:int64; T:type"
+        => function(eval::sparse_arrays::sparse_slice, sparse_arrays::sparse_slice, Cost::PerOperand(4));
+    /// The gradient of `SparseSlice`.
+    SparseSliceGrad
+        "backprop_val_grad:T input_indices:int64 input_start:int64 output_indices:int64 -> val_grad:T; \
+         T:type"
+        => function(
+            eval::sparse_arrays::sparse_slice_grad,
+            sparse_arrays::sparse_slice_grad,
+            Cost::PerOperand(4),
+        );
+    /// The sum of a sparse and a dense tensor.
+    SparseTensorDenseAdd
+        "a_indices:Tindices a_values:T a_shape:Tindices b:T -> output:T; T:type Tindices:type"
+        => function(
+            eval::sparse_arrays::sparse_dense_add,
+            sparse_arrays::sparse_dense_add,
+            Cost::PerOperand(2),
+        );
 }

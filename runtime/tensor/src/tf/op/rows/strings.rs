@@ -49,6 +49,40 @@ operators! { 17:
     /// Parts of strings by position and length.
     Substr "input:string pos:T len:T -> output:string; T:type unit:string='BYTE'"
         => values(rules::broadcasting, Cost::PerOperand(16)).no_gradient();
+    /// The bytes of strings as numbers.
+    DecodeRaw
+        "bytes:string -> output:out_type; little_endian:bool=true out_type:type"
+        => values(strings::decode_raw, Cost::PerOperand(16)).no_gradient();
+    /// The features of serialized examples.
+    ParseExample
+        "serialized:string names:string sparse_keys:Nsparse*string dense_keys:Ndense*string \
+         dense_defaults:*Tdense -> sparse_indices:Nsparse*int64 sparse_values:*sparse_types \
+         sparse_shapes:Nsparse*int64 dense_values:*Tdense; Ndense:int Nsparse:int Tdense:list(type) \
+         dense_shapes:list(shape) sparse_types:list(type)"
+        => values(strings::parse_examples, Cost::PerOperand(256)).no_gradient();
+    /// The features of serialized examples, some of them ragged.
+    ParseExampleV2
+        "serialized:string names:string sparse_keys:string dense_keys:string ragged_keys:string \
+         dense_defaults:*Tdense -> sparse_indices:num_sparse*int64 sparse_values:*sparse_types \
+         sparse_shapes:num_sparse*int64 dense_values:*Tdense ragged_values:*ragged_value_types \
+         ragged_row_splits:*ragged_split_types; Tdense:list(type) dense_shapes:list(shape) num_sparse:int \
+         ragged_split_types:list(type) ragged_value_types:list(type) sparse_types:list(type)"
+        => values(strings::parse_examples, Cost::PerOperand(256)).no_gradient();
+    /// The features of one serialized example.
+    ParseSingleExample
+        "serialized:string dense_defaults:*Tdense -> sparse_indices:num_sparse*int64 \
+         sparse_values:*sparse_types sparse_shapes:num_sparse*int64 dense_values:*Tdense; \
+         Tdense:list(type) dense_keys:list(string) dense_shapes:list(shape) num_sparse:int \
+         sparse_keys:list(string) sparse_types:list(type)"
+        => values(strings::parse_examples, Cost::PerOperand(256)).no_gradient();
+    /// The parts of strings between any of several bytes, as a sparse matrix.
+    StringSplit
+        "input:string delimiter:string -> indices:int64 values:string shape:int64; skip_empty:bool=true"
+        => values(strings::split, Cost::PerOperand(64)).no_gradient();
+    /// Strings without the space around them.
+    StringStrip
+        "input:string -> output:string"
+        => values(rules::same, Cost::PerOperand(16)).no_gradient();
     /// The strings of a row without stop words, in one case; not an operator of TensorFlow.
     _StringNormalizer
         "input:string -> output:string; case_change_action:string='NONE' is_case_sensitive:bool=false \

@@ -1,0 +1,137 @@
+//! Sparse tensors: movement, arithmetic, and reductions of selected rows by segment.
+
+use super::{count_in, ints_in, of, of_many, owning, owning_many};
+use crate::error::invalid;
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
+use crate::tf::{self, Binary, SegmentDivisor};
+
+pub(in crate::tf::op) fn sparse_reorder(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[indices, values, shape], m| tf::sparse_reorder(indices, values, shape.num_elements(), m))
+}
+
+pub(in crate::tf::op) fn sparse_reshape(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[indices, shape, new_shape], m| {
+        let [shape, new_shape] = [ints_in(op, "input_shape", shape)?, ints_in(op, "new_shape", new_shape)?];
+        tf::sparse_reshape(indices, &shape, &new_shape, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_concat(attrs: &Attributes<'_>) -> Made {
+    let (op, axis) = (attrs.op(), attrs.int("concat_dim")?);
+    of_many(attrs, 3, move |operands, m| {
+        let n = operands.len() / 3;
+        if operands.len() != 3 * n {
+            return invalid(op, format!("{} operands, expected three lists of one length", operands.len()));
+        }
+        let (indices, rest) = operands.split_at(n);
+        let (values, shapes) = rest.split_at(n);
+        let shapes = shapes.iter().map(|shape| ints_in(op, "shapes", shape)).collect::<Result<Vec<_>, _>>()?;
+        tf::sparse_concat(axis, indices, values, &shapes, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_slice(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[indices, values, shape, start, size], m| {
+        let [shape, start, size] =
+            [ints_in(op, "shape", shape)?, ints_in(op, "start", start)?, ints_in(op, "size", size)?];
+        tf::sparse_slice([indices, values], &shape, &start, &size, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_slice_grad(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[dy, indices, start, slice], m| {
+        tf::sparse_slice_grad(dy, indices, &ints_in(op, "input_start", start)?, slice, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_fill_empty_rows(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[indices, values, shape, default], m| {
+        tf::sparse_fill_empty_rows(indices, values, &ints_in(op, "dense_shape", shape)?, default, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_fill_empty_rows_grad(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[map, dy], m| tf::sparse_fill_empty_rows_grad(map, dy, m))
+}
+
+pub(in crate::tf::op) fn sparse_reduce(attrs: &Attributes<'_>) -> Made {
+    let (op, keep_dims) = (attrs.op(), attrs.bool("keep_dims")?);
+    let is_max = op == "SparseReduceMax";
+    of(attrs, move |[indices, values, shape, axes], m| {
+        let [shape, axes] = [ints_in(op, "input_shape", shape)?, ints_in(op, "reduction_axes", axes)?];
+        tf::sparse_reduce(op, is_max, [indices, values], &shape, &axes, keep_dims, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_add(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[a_indices, a_values, a_shape, b_indices, b_values, b_shape, threshold], m| {
+        let [a_shape, b_shape] = [ints_in(op, "a_shape", a_shape)?, ints_in(op, "b_shape", b_shape)?];
+        let operands = [a_indices, a_values, b_indices, b_values];
+        tf::sparse_add(operands, [&a_shape, &b_shape], threshold, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_add_grad(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[dy, a, b, sum], m| {
+        Ok([tf::sparse_add_grad(dy, a, sum, m)?, tf::sparse_add_grad(dy, b, sum, m)?])
+    })
+}
+
+pub(in crate::tf::op) fn sparse_dense_add(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[indices, values, shape, dense], m| {
+        tf::sparse_dense_add([indices, values], &ints_in(op, "a_shape", shape)?, dense, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_dense_cwise(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let by = match op {
+        "SparseDenseCwiseAdd" => Binary::Add,
+        "SparseDenseCwiseMul" => Binary::Mul,
+        _ => Binary::Div,
+    };
+    of(attrs, move |[indices, values, shape, dense], m| {
+        tf::sparse_dense_cwise(op, by, [indices, values], &ints_in(op, "sp_shape", shape)?, dense, m)
+    })
+}
+
+fn divisor(op: &str) -> SegmentDivisor {
+    match op.strip_prefix("SparseSegment") {
+        Some(op) if op.starts_with("Mean") => SegmentDivisor::Count,
+        Some(op) if op.starts_with("SqrtN") => SegmentDivisor::RootOfCount,
+        _ => SegmentDivisor::One,
+    }
+}
+
+pub(in crate::tf::op) fn sparse_segment(attrs: &Attributes<'_>) -> Made {
+    let (op, by) = (attrs.op(), divisor(attrs.op()));
+    owning_many(attrs, 3, move |operands, cx| match &operands[..] {
+        [x, indices, ids] => tf::sparse_segment(op, by, [x, indices, ids], None, cx),
+        [x, indices, ids, n] => {
+            tf::sparse_segment(op, by, [x, indices, ids], Some(count_in(op, "num_segments", n)?), cx)
+        }
+        _ => invalid(op, format!("{} operands, expected 3 or 4", operands.len())),
+    })
+}
+
+pub(in crate::tf::op) fn sparse_segment_grad(attrs: &Attributes<'_>) -> Made {
+    let (op, by) = (attrs.op(), divisor(attrs.op()));
+    owning(attrs, move |[dy, indices, ids, n], cx| {
+        tf::sparse_segment_grad(op, by, [&dy, &indices, &ids], count_in(op, "output_dim0", &n)?, cx)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_segment_grad_rows(attrs: &Attributes<'_>) -> Made {
+    let (op, by) = (attrs.op(), divisor(attrs.op()));
+    owning(attrs, move |[dy, indices, ids, n], cx| {
+        let n_rows = count_in(op, "dense_output_dim0", &n)?;
+        tf::sparse_segment_grad_rows(op, by, [&dy, &indices, &ids], n_rows, cx)
+    })
+}

@@ -1,0 +1,142 @@
+//! Sparse tensors: movement, arithmetic, and reductions of selected rows by segment.
+
+use super::{Dim, Node, PartialShape, Shapes, sum};
+use crate::TensorError;
+
+fn of(dims: &[Dim]) -> PartialShape {
+    PartialShape::new(dims.to_vec())
+}
+
+/// The number of entries and the rank of a sparse tensor, from its coordinates, values and shape.
+fn entries(
+    cx: &Node<'_>,
+    indices: usize,
+    values: Option<usize>,
+    shape: Option<usize>,
+) -> Result<[Dim; 2], TensorError> {
+    let [mut n, mut rank] = cx.dims::<2>(indices)?;
+    if let Some(values) = values {
+        let [count] = cx.dims::<1>(values)?;
+        n = cx.same(n, count)?;
+    }
+    if let Some(shape) = shape {
+        let [sizes] = cx.dims::<1>(shape)?;
+        rank = cx.same(rank, sizes)?;
+    }
+    Ok([n, rank])
+}
+
+/// The same entries.
+pub(in crate::tf::op) fn sparse_reorder(cx: &Node<'_>) -> Shapes {
+    let [n, rank] = entries(cx, 0, Some(1), Some(2))?;
+    Ok(vec![of(&[n, rank]), of(&[n])])
+}
+
+pub(in crate::tf::op) fn sparse_reshape(cx: &Node<'_>) -> Shapes {
+    let ([n, _], [rank]) = (entries(cx, 0, None, Some(1))?, cx.dims::<1>(2)?);
+    Ok(vec![of(&[n, rank]), of(&[rank])])
+}
+
+/// All entries of the operands, if their numbers are known.
+pub(in crate::tf::op) fn sparse_concat(cx: &Node<'_>) -> Shapes {
+    let each = cx.operands.len() / 3;
+    let (mut n, mut rank) = (Some(0), None);
+    for i in 0..each {
+        let [own, own_rank] = entries(cx, i, Some(each + i), Some(2 * each + i))?;
+        (n, rank) = (sum(n, own)?, cx.same(rank, own_rank)?);
+    }
+    Ok(vec![of(&[n, rank]), of(&[n]), of(&[rank])])
+}
+
+/// Some of the entries.
+pub(in crate::tf::op) fn sparse_slice(cx: &Node<'_>) -> Shapes {
+    let [_, rank] = entries(cx, 0, Some(1), Some(2))?;
+    Ok(vec![of(&[None, rank]), of(&[None]), of(&[rank])])
+}
+
+/// A number for each entry of operand 1.
+pub(in crate::tf::op) fn sparse_slice_grad(cx: &Node<'_>) -> Shapes {
+    let [n, _] = entries(cx, 1, None, Some(2))?;
+    Ok(vec![of(&[n])])
+}
+
+pub(in crate::tf::op) fn sparse_fill_empty_rows(cx: &Node<'_>) -> Shapes {
+    let [n, rank] = entries(cx, 0, Some(1), Some(2))?;
+    let rows = match cx.shape_in(2)?.as_slice() {
+        Some([rows, ..]) => *rows,
+        _ => None,
+    };
+    Ok(vec![of(&[None, rank]), of(&[None]), of(&[rows]), of(&[n])])
+}
+
+pub(in crate::tf::op) fn sparse_fill_empty_rows_grad(cx: &Node<'_>) -> Shapes {
+    let ([n], [_]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
+    Ok(vec![of(&[n]), of(&[])])
+}
+
+/// The rank, if the shape operand tells it.
+pub(in crate::tf::op) fn sparse_reduce(cx: &Node<'_>) -> Shapes {
+    let [_, rank] = entries(cx, 0, Some(1), Some(2))?;
+    let keep_dims = cx.attrs.bool("keep_dims")?;
+    let shape = cx.shape_in(2)?;
+    let (Some(dims), Some(axes)) = (shape.as_slice(), cx.ints(3)?) else {
+        return Ok(vec![if keep_dims { cx.of_rank(rank)? } else { PartialShape::unknown() }]);
+    };
+    let mut is_reduced = vec![axes.is_empty(); dims.len()];
+    for axis in axes {
+        is_reduced[cx.axis(axis, dims.len())?] = true;
+    }
+    let of_axis = |(&dim, is_reduced): (&Dim, bool)| match (is_reduced, keep_dims) {
+        (false, _) => Some(dim),
+        (true, true) => Some(Some(1)),
+        (true, false) => None,
+    };
+    Ok(vec![PartialShape::new(dims.iter().zip(is_reduced).filter_map(of_axis).collect())])
+}
+
+pub(in crate::tf::op) fn sparse_add(cx: &Node<'_>) -> Shapes {
+    let ([_, rank], [_, other]) = (entries(cx, 0, Some(1), Some(2))?, entries(cx, 3, Some(4), Some(5))?);
+    let rank = cx.same(rank, other)?;
+    Ok(vec![of(&[None, rank]), of(&[None]), of(&[rank])])
+}
+
+pub(in crate::tf::op) fn sparse_add_grad(cx: &Node<'_>) -> Shapes {
+    let ([n_a, rank], [n_b, other]) = (entries(cx, 1, None, None)?, entries(cx, 2, None, None)?);
+    cx.same(rank, other)?;
+    Ok(vec![of(&[n_a]), of(&[n_b])])
+}
+
+/// The shape of the dense operand.
+pub(in crate::tf::op) fn sparse_dense_add(cx: &Node<'_>) -> Shapes {
+    let [_, rank] = entries(cx, 0, Some(1), Some(2))?;
+    Ok(vec![cx.merged(cx.shape(3)?, &cx.of_rank(rank)?)?])
+}
+
+/// The shape of the values.
+pub(in crate::tf::op) fn sparse_dense_cwise(cx: &Node<'_>) -> Shapes {
+    let [n, _] = entries(cx, 0, Some(1), Some(2))?;
+    Ok(vec![of(&[n])])
+}
+
+/// Rows of operand 0, in the number that operand 3 gives.
+pub(in crate::tf::op) fn sparse_segment(cx: &Node<'_>) -> Shapes {
+    let ([n], [count]) = (cx.dims::<1>(1)?, cx.dims::<1>(2)?);
+    cx.same(n, count)?;
+    let n_rows = if cx.operands.len() > 3 { cx.count(3)? } else { None };
+    Ok(vec![match cx.at_least(0, 1)? {
+        Some([_, rest @ ..]) => PartialShape::new([&[n_rows], rest].concat()),
+        _ => PartialShape::unknown(),
+    }])
+}
+
+/// [`sparse_segment`], and the indices of the rows if only those are returned.
+pub(in crate::tf::op) fn sparse_segment_grad(cx: &Node<'_>) -> Shapes {
+    let mut shapes = sparse_segment(cx)?;
+    if cx.n_results > 1 {
+        if let Some([_, rest @ ..]) = shapes[0].as_slice() {
+            shapes[0] = PartialShape::new([&[None], rest].concat());
+        }
+        shapes.push(of(&[None]));
+    }
+    Ok(shapes)
+}

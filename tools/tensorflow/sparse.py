@@ -1,0 +1,112 @@
+"""Cases of sparse tensors and of reductions of selected rows."""
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from case import Case, normal
+
+raw = tf.raw_ops
+
+
+def segments():
+    case = Case("op_sparse_segment")
+    x = case.feed("x", normal(1, 5, 3), shape=[None, 3])
+    indices = case.feed("indices", np.array([4, 0, 0, 2, 3], np.int32), shape=[None])
+    ids = case.feed("ids", np.array([0, 0, 2, 2, 2], np.int32), shape=[None])
+    wide = {"indices": tf.cast(indices, tf.int64), "segment_ids": tf.cast(ids, tf.int64)}
+    none = tf.zeros([0], tf.int32)
+    for name in ["Sum", "Mean", "SqrtN"]:
+        op, with_n = getattr(raw, f"SparseSegment{name}"), getattr(raw, f"SparseSegment{name}WithNumSegments")
+        grad, grad_rows = getattr(raw, f"SparseSegment{name}Grad"), getattr(raw, f"SparseSegment{name}GradV2")
+        case.fetch(name, op(data=x, indices=indices, segment_ids=ids))
+        case.fetch(f"{name}_none", op(data=x, indices=none, segment_ids=none))
+        case.fetch(f"{name}_half", tf.cast(op(data=tf.cast(x, tf.half), indices=indices, segment_ids=ids), tf.float32))
+        case.fetch(f"{name}_double", with_n(data=tf.cast(x, tf.float64), num_segments=5, **wide))
+        dy = case.feed(f"dy_{name}", normal(2, 3, 3), shape=[None, 3])
+        case.fetch(f"{name}_grad", grad(grad=dy, indices=indices, segment_ids=ids, output_dim0=6))
+        rows = grad_rows(grad=tf.cast(dy, tf.float64), dense_output_dim0=6, **wide)
+        case.fetch(f"{name}_grad_rows", *rows)
+    whole = case.feed("whole", np.arange(12).reshape(4, 3), shape=[None, 3])
+    case.fetch("whole_sum", raw.SparseSegmentSum(data=whole, indices=[3, 3, 1], segment_ids=[1, 1, 3]))
+    case.write()
+
+
+def arrays():
+    case = Case("op_sparse_arrays")
+    numbers = {
+        "a": (np.array([[2, 1], [0, 3], [2, 0], [0, 0]]), np.array([1.5, -2, 3, 4], np.float32)),
+        "sorted": (np.array([[0, 0], [0, 3], [2, 0], [2, 1]]), np.array([4, -2, 3, 1.5], np.float32)),
+        "b": (np.array([[0, 3], [1, 1], [2, 1]]), np.array([2, 7, -1.25], np.float32)),
+    }
+    given = {}
+    for name, (indices, values) in numbers.items():
+        given[name] = (case.feed(f"{name}_indices", indices, shape=[None, 2]),
+                       case.feed(f"{name}_values", values, shape=[None]))
+    shape = case.feed("shape", np.array([4, 5]), shape=[2])
+    (a_at, a), (at, values), (b_at, b) = given["a"], given["sorted"], given["b"]
+    case.fetch("reordered", *raw.SparseReorder(input_indices=a_at, input_values=a, input_shape=shape))
+    for name, new in {"line": [-1], "volume": [2, -1, 5], "same": [4, 5], "ones": [1, 20, 1]}.items():
+        new = np.array(new, np.int64)
+        case.fetch(f"reshaped_{name}", *raw.SparseReshape(input_indices=a_at, input_shape=shape, new_shape=new))
+    for axis in [0, 1, -1]:
+        case.fetch(f"joined_{axis + 2}", *raw.SparseConcat(
+            indices=[a_at, b_at], values=[a, b], shapes=[shape, shape], concat_dim=axis))
+    for name, (start, size) in {"inner": ([0, 1], [3, 3]), "beyond": ([2, 0], [9, 9]), "outside": ([7, 1], [1, 1])}.items():
+        start, size = np.array(start, np.int64), np.array(size, np.int64)
+        cut = raw.SparseSlice(indices=at, values=values, shape=shape, start=start, size=size)
+        case.fetch(f"cut_{name}", *cut)
+        case.fetch(f"cut_{name}_grad", raw.SparseSliceGrad(
+            backprop_val_grad=cut[1] * 2, input_indices=at, input_start=start, output_indices=cut[0]))
+    filled = raw.SparseFillEmptyRows(indices=a_at, values=a, dense_shape=shape, default_value=-1.0)
+    case.fetch("filled", *filled)
+    case.fetch("filled_grad", *raw.SparseFillEmptyRowsGrad(
+        reverse_index_map=filled[3], grad_values=case.feed("dy_filled", normal(3, 6), shape=[None])))
+    for op in [raw.SparseReduceSum, raw.SparseReduceMax]:
+        for name, axes in {"rows": [0], "columns": [-1], "both": [0, 1], "all": []}.items():
+            for keep in [False, True]:
+                case.fetch(f"{op.__name__}_{name}_{keep}", op(
+                    input_indices=at, input_values=values, input_shape=shape,
+                    reduction_axes=np.array(axes, np.int32), keep_dims=keep))
+    for threshold in [0.0, 0.5]:
+        total = raw.SparseAdd(a_indices=at, a_values=values, a_shape=shape, b_indices=b_at, b_values=b, b_shape=shape,
+                              thresh=threshold)
+        case.fetch(f"sum_{int(threshold * 10)}", *total)
+        case.fetch(f"sum_{int(threshold * 10)}_grad", *raw.SparseAddGrad(
+            backprop_val_grad=total[1], a_indices=at, b_indices=b_at, sum_indices=total[0]))
+    dense = case.feed("dense", normal(4, 4, 5), shape=[None, 5])
+    case.fetch("dense_sum", raw.SparseTensorDenseAdd(a_indices=a_at, a_values=a, a_shape=shape, b=dense))
+    small = tf.cast(a_at, tf.int32), tf.cast(shape, tf.int32)
+    case.fetch("dense_sum_i32", raw.SparseTensorDenseAdd(a_indices=small[0], a_values=a, a_shape=small[1], b=dense))
+    row = case.feed("row", normal(5, 5), shape=[5])
+    column = case.feed("column", normal(6, 4, 1), shape=[4, 1])
+    for op in [raw.SparseDenseCwiseAdd, raw.SparseDenseCwiseMul, raw.SparseDenseCwiseDiv]:
+        for name, other in {"whole": dense, "row": row, "column": column, "scalar": tf.constant([3.0])}.items():
+            case.fetch(f"{op.__name__}_{name}", op(sp_indices=at, sp_values=values, sp_shape=shape, dense=other))
+    case.write()
+
+
+def words():
+    case = Case("op_string_sparse")
+    texts = case.feed("words", np.array([b"x", b"yy", b"", b"z"]), shape=[None])
+    at = case.feed("at", np.array([[2, 1], [0, 3], [2, 0], [0, 0]]), shape=[None, 2])
+    shape = np.array([4, 5])
+    ordered = raw.SparseReorder(input_indices=at, input_values=texts, input_shape=shape)
+    case.fetch("reordered", *ordered)
+    case.fetch("joined", *raw.SparseConcat(
+        indices=[at, at], values=[texts, texts], shapes=[shape, shape], concat_dim=1))
+    case.fetch("cut", *raw.SparseSlice(
+        indices=ordered[0], values=ordered[1], shape=shape, start=np.array([0, 1]), size=np.array([3, 3])))
+    case.fetch("filled", *raw.SparseFillEmptyRows(
+        indices=ordered[0], values=ordered[1], dense_shape=shape, default_value="none"))
+    case.fetch("dense", raw.SparseToDense(
+        sparse_indices=ordered[0], output_shape=shape, sparse_values=ordered[1], default_value="-"))
+    ours, theirs = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([[0, 0], [1, 0], [1, 2]])
+    case.fetch("distance", raw.EditDistance(
+        hypothesis_indices=ours, hypothesis_values=texts, hypothesis_shape=np.array([2, 2]),
+        truth_indices=theirs, truth_values=np.array([b"yy", b"", b"z"]), truth_shape=np.array([2, 3]), normalize=False))
+    case.write()
+
+
+if __name__ == "__main__":
+    segments()
+    arrays()
+    words()
