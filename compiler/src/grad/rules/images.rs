@@ -48,7 +48,11 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let sizes = [g.ints_value(&[height, width]), channels.expand(0), depth.expand(0)];
             let filter = ones.un(Op::MatrixDiag).reshape(Val::concat(&sizes, 0));
             let (strides, rates) = (g.ints("strides"), g.ints("rates"));
-            let attrs = [("strides", At::Ints(&strides)), ("dilations", At::Ints(&rates)), ("padding", At::Of("padding"))];
+            let attrs = [
+                ("strides", At::Ints(&strides)),
+                ("dilations", At::Ints(&rates)),
+                ("padding", At::Of("padding")),
+            ];
             g.dx(0, g.op(Op::Conv2DBackpropInput, &[x.shape(), filter, g.d()], &attrs));
         }),
         Op::MaxPoolWithArgmax => Rule(|g| {

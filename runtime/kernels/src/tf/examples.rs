@@ -1,8 +1,9 @@
 //! `tf.Example` messages as columns of tensors: `ParseExample`, `ParseExampleV2` and `ParseSingleExample`.
 //!
 //! ```text
-//! example 0: { age: [3], words: ["a"] }     dense   age    [[3], [7]]
-//! example 1: { age: [7], words: ["b", "c"]} sparse  words  entries (0, 0) (1, 0) (1, 1), or ragged rows 0 1 3
+//! example 0: { age: [3], words: ["a"] }       dense   age    [[3], [7]]
+//! example 1: { age: [7], words: ["b", "c"] }  sparse  words  entries (0, 0) (1, 0) (1, 1)
+//!                                             ragged  words  rows 0 1 3
 //! ```
 //!
 //! An example is a message of untrusted bytes. A feature that occurs several times has its last value. Memory
@@ -26,7 +27,7 @@ use crate::objects::refused;
 
 pub(super) const OPS: &[ActionRow] = &[
     (&[Op::ParseSingleExample], |attrs| {
-        let schema = Schema::new(attrs)?;
+        let schema = ExampleSchema::new(attrs)?;
         let keys = |name| Ok::<_, TensorError>(attrs.strings(name)?.into_iter().map(String::into_bytes));
         let keys: Vec<Vec<u8>> = keys("sparse_keys")?.chain(keys("dense_keys")?).collect();
         variadic_action(move |operands, cx| {
@@ -35,7 +36,7 @@ pub(super) const OPS: &[ActionRow] = &[
         })
     }),
     (&[Op::ParseExample], |attrs| {
-        let schema = Schema::new(attrs)?;
+        let schema = ExampleSchema::new(attrs)?;
         variadic_action(move |operands, cx| {
             let n = schema.sparse.len() + schema.dense.len();
             let Some(([serialized, _names], rest)) = operands.split_first_chunk() else {
@@ -47,7 +48,7 @@ pub(super) const OPS: &[ActionRow] = &[
         })
     }),
     (&[Op::ParseExampleV2], |attrs| {
-        let schema = Schema::new(attrs)?;
+        let schema = ExampleSchema::new(attrs)?;
         variadic_action(move |operands, cx| {
             let [serialized, _names, sparse, dense, ragged, defaults @ ..] = operands else {
                 return Err(missing_operands());
@@ -153,7 +154,11 @@ impl<'a> FeatureValues<'a> {
     }
 
     /// Appends values of another list of the same kind.
-    fn extend(&mut self, other: &FeatureValues<'a>, range: std::ops::Range<usize>) -> Result<(), TensorError> {
+    fn extend(
+        &mut self,
+        other: &FeatureValues<'a>,
+        range: std::ops::Range<usize>,
+    ) -> Result<(), TensorError> {
         fn some<T: Copy>(to: &mut Vec<T>, from: &[T]) -> Result<(), TensorError> {
             reserve(to, from.len())?;
             to.extend_from_slice(from);
@@ -229,13 +234,13 @@ fn read_example<'a>(
 }
 
 /// A feature of all examples.
-struct Column<'a> {
+struct FeatureColumn<'a> {
     values: FeatureValues<'a>,
     /// The end of the values of each example.
     ends: Vec<usize>,
 }
 
-impl Column<'_> {
+impl FeatureColumn<'_> {
     /// The values of each example.
     fn rows(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -258,15 +263,15 @@ struct DenseFeature {
 }
 
 /// The features to parse; their names are given with the examples: sparse, dense, ragged ones.
-struct Schema {
+struct ExampleSchema {
     op: &'static str,
     sparse: Vec<FeatureKind>,
     dense: Vec<DenseFeature>,
     ragged: Vec<(FeatureKind, DType)>,
 }
 
-impl Schema {
-    fn new(attrs: &Attributes<'_>) -> Result<Schema, TensorError> {
+impl ExampleSchema {
+    fn new(attrs: &Attributes<'_>) -> Result<ExampleSchema, TensorError> {
         let op = attrs.op();
         let kinds = |name: &str| {
             attrs.types(name)?.into_iter().map(|ty| FeatureKind::new(op, ty)).collect::<Result<Vec<_>, _>>()
@@ -277,17 +282,22 @@ impl Schema {
             return Err(TensorError::Invalid { op, problem });
         }
         let dense = dense_kinds.into_iter().zip(&shapes);
-        let dense = dense.map(|(kind, shape)| DenseFeature::new(op, kind, shape)).collect::<Result<_, _>>()?;
+        let dense =
+            dense.map(|(kind, shape)| DenseFeature::new(op, kind, shape)).collect::<Result<_, _>>()?;
         let mut ragged = Vec::new();
         if attrs.signature().attr("ragged_value_types").is_some() {
-            for (kind, split) in kinds("ragged_value_types")?.into_iter().zip(attrs.types("ragged_split_types")?) {
+            for (kind, split) in
+                kinds("ragged_value_types")?.into_iter().zip(attrs.types("ragged_split_types")?)
+            {
                 match split {
                     Type::Dense(dtype @ (DType::I32 | DType::I64)) => ragged.push((kind, dtype)),
-                    ty => return Err(TensorError::Invalid { op, problem: format!("row splits of type {ty}") }),
+                    ty => {
+                        return Err(TensorError::Invalid { op, problem: format!("row splits of type {ty}") });
+                    }
                 }
             }
         }
-        Ok(Schema { op, sparse: kinds("sparse_types")?, dense, ragged })
+        Ok(ExampleSchema { op, sparse: kinds("sparse_types")?, dense, ragged })
     }
 
     fn invalid(&self, problem: &str) -> KernelError {
@@ -306,11 +316,18 @@ impl Schema {
         let is_single = match serialized.shape().rank() {
             0 => true,
             1 => false,
-            rank => return Err(self.invalid(&format!("examples of rank {rank}, expected a vector or a scalar"))),
+            rank => {
+                return Err(self.invalid(&format!("examples of rank {rank}, expected a vector or a scalar")));
+            }
         };
         let dense = self.dense.iter().map(|feature| feature.kind);
-        let kinds: Vec<FeatureKind> =
-            self.sparse.iter().copied().chain(dense).chain(self.ragged.iter().map(|&(kind, _)| kind)).collect();
+        let kinds: Vec<FeatureKind> = self
+            .sparse
+            .iter()
+            .copied()
+            .chain(dense)
+            .chain(self.ragged.iter().map(|&(kind, _)| kind))
+            .collect();
         if keys.len() != kinds.len() || defaults.len() != self.dense.len() {
             let problem = format!(
                 "{} names and {} defaults for {} features, of which {} are dense",
@@ -326,8 +343,10 @@ impl Schema {
             return Err(self.invalid("two features have one name"));
         }
         let read = serialized.read().map_err(refused)?;
-        let mut columns: Vec<Column<'_>> =
-            kinds.iter().map(|&kind| Column { values: FeatureValues::new(kind), ends: Vec::new() }).collect();
+        let mut columns: Vec<FeatureColumn<'_>> = kinds
+            .iter()
+            .map(|&kind| FeatureColumn { values: FeatureValues::new(kind), ends: Vec::new() })
+            .collect();
         let mut found = vec![None; keys.len()];
         for (i, example) in read.iter().enumerate() {
             found.fill(None);
@@ -368,7 +387,9 @@ impl Schema {
         for part in 0..3 {
             results.extend(sparse.iter().map(|column| column[part].clone()));
         }
-        for (i, ((column, feature), default)) in dense_columns.iter().zip(&self.dense).zip(defaults).enumerate() {
+        for (i, ((column, feature), default)) in
+            dense_columns.iter().zip(&self.dense).zip(defaults).enumerate()
+        {
             let key = &keys[self.sparse.len() + i];
             let wrong = |why: &str| self.invalid(&format!("feature `{}`: {why}", shown(key)));
             results.push(feature.column(column, default, is_single, &wrong, allocator)?);
@@ -389,14 +410,18 @@ fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(64).collect()
 }
 
-fn ints_tensor(dims: &[usize], numbers: &[i64], allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError> {
+fn ints_tensor(
+    dims: &[usize],
+    numbers: &[i64],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Value, KernelError> {
     let shape = Shape::new(dims).map_err(refused)?;
     HostTensor::from_slice(shape, numbers, allocator).map(tensor).map_err(refused)
 }
 
 /// Coordinates, values and shape of a sparse feature. A single example has no axis of examples.
 fn sparse_column(
-    column: &Column<'_>,
+    column: &FeatureColumn<'_>,
     is_single: bool,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[Value; 3], KernelError> {
@@ -420,7 +445,7 @@ fn sparse_column(
 
 /// The row splits of a ragged feature; none for a single example.
 fn row_splits(
-    column: &Column<'_>,
+    column: &FeatureColumn<'_>,
     dtype: DType,
     is_single: bool,
     allocator: &Arc<dyn Allocator>,
@@ -456,7 +481,7 @@ impl DenseFeature {
     /// The feature of all examples, with the default where it is missing, or behind shorter ones.
     fn column(
         &self,
-        column: &Column<'_>,
+        column: &FeatureColumn<'_>,
         default: &Value,
         is_single: bool,
         wrong: &dyn Fn(&str) -> KernelError,

@@ -92,7 +92,9 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
     (&[Op::DecodeRaw], |attrs| {
         let (dtype, is_little) = (attrs.dtype("out_type")?, attrs.bool("little_endian")?);
-        action(attrs, move |[x], cx| Ok([tensor(decode_raw(strings_in(x)?, dtype, is_little, cx.allocator())?)]))
+        action(attrs, move |[x], cx| {
+            Ok([tensor(decode_raw(strings_in(x)?, dtype, is_little, cx.allocator())?)])
+        })
     }),
     (&[Op::StringSplit], |attrs| {
         let keeps_empty = !attrs.bool("skip_empty")?;
@@ -299,7 +301,9 @@ fn decode_raw(
         return Err(KernelError::invalid(problem));
     }
     if !len.is_multiple_of(size) {
-        return Err(KernelError::invalid(format!("`DecodeRaw`: {len} bytes are no elements of {size} bytes")));
+        return Err(KernelError::invalid(format!(
+            "`DecodeRaw`: {len} bytes are no elements of {size} bytes"
+        )));
     }
     let shape = Shape::new(&[x.shape().dims(), &[len / size]].concat()).map_err(refused)?;
     let out = HostTensor::allocate(dtype, shape, allocator).map_err(refused)?;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, examples, files, lists, lookups, optionals, scatters, stacks, strings, texts, updates,
-    variables,
+    arrays, attrs, checks, examples, files, lists, lookups, optionals, scatters, stacks, strings, texts,
+    updates, variables,
 };
 
 /// The entries of a file, unless the Cargo feature of their rows leaves them out.

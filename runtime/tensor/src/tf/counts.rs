@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::fast::{self, Cx};
 use super::movement::broadcast_to;
 use super::numeric::{Domain, Number};
-use super::sparse_arrays::Coordinates;
+use super::sparse_arrays::SparseEntries;
 use super::special;
 use super::walk::strides;
 use crate::element::with_element;
@@ -60,7 +60,12 @@ pub fn histogram(
 
 /// `NthElement`: the element at position `n` of each row, sorted in ascending order, or descending if
 /// `is_reverse`. NaN is the largest.
-pub fn nth_element(x: &HostTensor, n: usize, is_reverse: bool, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub fn nth_element(
+    x: &HostTensor,
+    n: usize,
+    is_reverse: bool,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     let op = "NthElement";
     let Some((&len, outer)) = x.shape().dims().split_last() else {
         return invalid(op, "a scalar has no rows".to_owned());
@@ -96,14 +101,16 @@ fn sequences(
     own: &[i64],
     cells: &Shape,
 ) -> Result<Vec<(usize, Vec<usize>)>, TensorError> {
-    let entries = Coordinates::new(op, indices, Some(values), own.len())?;
+    let entries = SparseEntries::new(op, indices, Some(values), own.len())?;
     let steps = strides(cells);
     let mut places = filled(entries.n, 0usize)?;
     for (i, place) in places.iter_mut().enumerate() {
         for ((&along, &dim), &step) in entries.at(i).iter().zip(cells.dims()).zip(&steps) {
             match usize::try_from(along).ok().filter(|&along| along < dim) {
                 Some(along) => *place += along * step,
-                None => return invalid(op, format!("indices {:?} are out of bounds of {cells}", entries.at(i))),
+                None => {
+                    return invalid(op, format!("indices {:?} are out of bounds of {cells}", entries.at(i)));
+                }
             }
         }
     }

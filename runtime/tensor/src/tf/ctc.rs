@@ -18,7 +18,7 @@ use crate::scratch::{filled, no_room, push};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// Logits in f64 and the lengths of sequences, checked.
-struct Sequences {
+struct LogitSequences {
     logits: HostTensor,
     time: usize,
     batch: usize,
@@ -26,13 +26,13 @@ struct Sequences {
     lengths: Vec<usize>,
 }
 
-impl Sequences {
+impl LogitSequences {
     fn new(
         op: &'static str,
         inputs: &HostTensor,
         lengths: &HostTensor,
         cx: &Cx<'_>,
-    ) -> Result<Sequences, TensorError> {
+    ) -> Result<LogitSequences, TensorError> {
         expect_float(op, inputs)?;
         let &[time, batch, classes] = inputs.shape().dims() else {
             return invalid(op, format!("inputs of shape {}, expected rank 3", inputs.shape()));
@@ -49,7 +49,7 @@ impl Sequences {
             }
         }
         let logits = fast::cast(inputs, DType::F64, cx)?;
-        Ok(Sequences { logits, time, batch, classes, lengths: found })
+        Ok(LogitSequences { logits, time, batch, classes, lengths: found })
     }
 
     /// The range of the logits of a time and a sequence.
@@ -68,10 +68,14 @@ fn log_sum(a: f64, b: f64) -> f64 {
 /// The logarithm of the sum of the exponentials.
 fn log_total(logits: &[f64]) -> f64 {
     let max = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if max == f64::NEG_INFINITY { max } else { max + logits.iter().map(|x| (x - max).exp()).sum::<f64>().ln() }
+    if max == f64::NEG_INFINITY {
+        max
+    } else {
+        max + logits.iter().map(|x| (x - max).exp()).sum::<f64>().ln()
+    }
 }
 
-/// Sequences of labels as a sparse matrix: coordinates, labels and shape.
+/// LogitSequences of labels as a sparse matrix: coordinates, labels and shape.
 fn sparse_labels(sequences: &[Vec<i64>], cx: &Cx<'_>) -> Result<[HostTensor; 3], TensorError> {
     let (mut places, mut labels, mut longest) = (Vec::new(), Vec::new(), 0);
     for (b, sequence) in sequences.iter().enumerate() {
@@ -99,7 +103,7 @@ pub fn ctc_greedy(
     cx: &Cx<'_>,
 ) -> Result<Vec<HostTensor>, TensorError> {
     let op = "CTCGreedyDecoder";
-    let all = Sequences::new(op, inputs, lengths, cx)?;
+    let all = LogitSequences::new(op, inputs, lengths, cx)?;
     let blank_index = if blank < 0 { blank.saturating_add(all.classes as i64) } else { blank };
     let blank_index = usize::try_from(blank_index).ok().filter(|&blank| blank < all.classes);
     let Some(blank) = blank_index else {
@@ -113,7 +117,8 @@ pub fn ctc_greedy(
             let mut last = None;
             for t in (0..all.lengths[b]).take_while(|_| !is_interrupted()) {
                 let row = &logits[all.row(t, b)];
-                let best = (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best });
+                let best =
+                    (0..row.len()).fold(0, |best, class| if row[class] > row[best] { class } else { best });
                 *sum -= row[best];
                 if best != blank && !(merges && last == Some(best)) {
                     push(labels, best as i64)?;
@@ -205,7 +210,8 @@ impl BeamSearch {
                 let before = &self.nodes[parent];
                 if before.is_active() {
                     let is_repeated = before.last.is_some_and(|(_, other)| other == label);
-                    new.label = log_sum(new.label, if is_repeated { before.old.blank } else { before.old.total });
+                    new.label =
+                        log_sum(new.label, if is_repeated { before.old.blank } else { before.old.total });
                 }
                 new.label += logits[label] - norm;
             }
@@ -234,7 +240,10 @@ impl BeamSearch {
                     Some(child) => child,
                     None => {
                         let child = self.nodes.len();
-                        push(&mut self.nodes, LabelNode { last: Some((branch, label)), old: IMPOSSIBLE, new })?;
+                        push(
+                            &mut self.nodes,
+                            LabelNode { last: Some((branch, label)), old: IMPOSSIBLE, new },
+                        )?;
                         let refused = |_| no_room::<((usize, usize), usize)>(child);
                         self.children.try_reserve(1).map_err(refused)?;
                         self.children.insert((branch, label), child);
@@ -274,7 +283,7 @@ pub fn ctc_beam_search(
     cx: &Cx<'_>,
 ) -> Result<Vec<HostTensor>, TensorError> {
     let op = "CTCBeamSearchDecoder";
-    let all = Sequences::new(op, inputs, lengths, cx)?;
+    let all = LogitSequences::new(op, inputs, lengths, cx)?;
     if n_paths == 0 || n_paths > width {
         return invalid(op, format!("{n_paths} paths of a beam of {width}"));
     }
@@ -390,8 +399,8 @@ pub fn ctc_loss(
     attrs: &CtcLossAttrs,
     cx: &Cx<'_>,
 ) -> Result<[HostTensor; 2], TensorError> {
-    let all = Sequences::new(op, inputs, lengths, cx)?;
-    let Sequences { time, batch, classes, .. } = all;
+    let all = LogitSequences::new(op, inputs, lengths, cx)?;
+    let LogitSequences { time, batch, classes, .. } = all;
     let blank = if attrs.blank_is_first { 0 } else { classes - 1 };
     let labels = labels_of(op, places, values, (batch, classes, blank))?;
     let loss = HostTensor::zeros(DType::F64, Shape::new(&[batch])?, cx.allocator)?;

@@ -212,8 +212,8 @@ pub fn avg_pool_grad(
     })
 }
 
-/// `MaxPoolWithArgmax` of NHWC images: the first largest element of each window, and its position in the image,
-/// or in all images if `counts_images`, as i32 or i64. Here a NaN is the largest only as the first element.
+/// `MaxPoolWithArgmax` of NHWC images: the first largest element of each window, and its position in the
+/// image, or in all images if `counts_images`, as i32 or i64. A NaN is the largest only as the first element.
 pub fn max_pool_with_argmax(
     x: &HostTensor,
     attrs: &Pool2dAttrs,

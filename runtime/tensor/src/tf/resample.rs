@@ -82,7 +82,8 @@ fn resampled(
     let &[batch, rows, columns, channels] = images.shape().dims() else { return Ok(images.clone()) };
     let (height, width, line) = (down.n(), across.n(), columns * channels);
     let result = HostTensor::zeros(DType::F32, Shape::new(&[batch, height, width, channels])?, cx.allocator)?;
-    let between = HostTensor::zeros(DType::F32, Shape::new(&[batch, height, columns, channels])?, cx.allocator)?;
+    let between =
+        HostTensor::zeros(DType::F32, Shape::new(&[batch, height, columns, channels])?, cx.allocator)?;
     if result.num_elements() == 0 || between.num_elements() == 0 {
         return Ok(result);
     }
@@ -98,13 +99,16 @@ fn resampled(
         let pixels = between.read::<f32>()?;
         let pixels: &[f32] = &pixels;
         each_line(&mut result.write::<f32>()?, (width * channels, height), across.cost(), cx, |n, y, out| {
-        let from = &pixels[(n * height + y) * line..][..line];
-        for (x, out) in out.chunks_exact_mut(channels).enumerate() {
-            let taps = across.at(x).iter();
-            add_lines(out, taps.map(|&(column, weight)| (&from[column * channels..][..channels], weight)));
-            out.iter_mut().for_each(|out| *out *= scale);
-        }
-    });
+            let from = &pixels[(n * height + y) * line..][..line];
+            for (x, out) in out.chunks_exact_mut(channels).enumerate() {
+                let taps = across.at(x).iter();
+                add_lines(
+                    out,
+                    taps.map(|&(column, weight)| (&from[column * channels..][..channels], weight)),
+                );
+                out.iter_mut().for_each(|out| *out *= scale);
+            }
+        });
     }
     Ok(result)
 }
@@ -161,7 +165,13 @@ impl SamplingKernel {
     }
 
     /// The pixels that each pixel of an axis of `to` pixels depends on.
-    fn spans(self, from: usize, to: usize, axis: AxisTransform, antialias: bool) -> Result<Spans, TensorError> {
+    fn spans(
+        self,
+        from: usize,
+        to: usize,
+        axis: AxisTransform,
+        antialias: bool,
+    ) -> Result<Spans, TensorError> {
         let inverse = 1.0 / axis.scale;
         let shift = -inverse * axis.translation;
         // If the image is made smaller, the kernel becomes wider.
@@ -307,7 +317,11 @@ fn areas(from: usize, to: usize, align_corners: bool) -> Result<(Spans, f32), Te
     Ok((spans, length))
 }
 
-fn both_areas(from: [usize; 2], to: [usize; 2], align_corners: bool) -> Result<([Spans; 2], f32), TensorError> {
+fn both_areas(
+    from: [usize; 2],
+    to: [usize; 2],
+    align_corners: bool,
+) -> Result<([Spans; 2], f32), TensorError> {
     let ((down, height), (across, width)) =
         (areas(from[0], to[0], align_corners)?, areas(from[1], to[1], align_corners)?);
     Ok(([down, across], 1.0 / (height * width)))

@@ -1,6 +1,6 @@
 //! Sparse tensors whose entries are moved: sorted, cut, joined, reshaped, with entries for empty rows.
 //!
-//! A sparse tensor is a matrix of coordinates `[n, rank]`, a vector of `n` values and a shape. Coordinates
+//! A sparse tensor is a matrix of coordinates `[n, rank]`, a vector of `n` values and a shape. SparseEntries
 //! need not be sorted, except where a function says so.
 
 use std::cmp::Ordering;
@@ -17,20 +17,20 @@ use crate::scratch::{collected, filled, push, sorted_positions};
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 /// The coordinates of the entries of a sparse tensor.
-pub(super) struct Coordinates {
+pub(super) struct SparseEntries {
     pub(super) n: usize,
     pub(super) rank: usize,
     numbers: Vec<i64>,
 }
 
-impl Coordinates {
+impl SparseEntries {
     /// The coordinates of `values`, for a shape of `rank` sizes.
     pub(super) fn new(
         op: &'static str,
         indices: &HostTensor,
         values: Option<&HostTensor>,
         rank: usize,
-    ) -> Result<Coordinates, TensorError> {
+    ) -> Result<SparseEntries, TensorError> {
         let &[n, given] = indices.shape().dims() else {
             return invalid(op, format!("indices of shape {}, expected a matrix", indices.shape()));
         };
@@ -40,7 +40,7 @@ impl Coordinates {
         if let Some(values) = values.filter(|values| *values.shape().dims() != [n]) {
             return invalid(op, format!("values of shape {} for {n} indices", values.shape()));
         }
-        Ok(Coordinates { n, rank, numbers: indices_of(op, indices)? })
+        Ok(SparseEntries { n, rank, numbers: indices_of(op, indices)? })
     }
 
     /// The coordinates of entry `i`.
@@ -74,7 +74,11 @@ impl Coordinates {
 }
 
 /// The elements of a vector at these positions.
-fn elements_at(x: &HostTensor, order: &[usize], allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+fn elements_at(
+    x: &HostTensor,
+    order: &[usize],
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
     let shape = Shape::new(&[order.len()])?;
     slices_at(x.dtype(), shape, (&x.read_bytes()?, x.dtype().size()), order, allocator)
 }
@@ -91,7 +95,7 @@ pub fn sparse_reorder(
     rank: usize,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[HostTensor; 2], TensorError> {
-    let entries = Coordinates::new("SparseReorder", indices, Some(values), rank)?;
+    let entries = SparseEntries::new("SparseReorder", indices, Some(values), rank)?;
     let order = entries.order()?;
     Ok([entries.taken(&order, allocator)?, elements_at(values, &order, allocator)?])
 }
@@ -105,7 +109,7 @@ pub fn sparse_reshape(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[HostTensor; 2], TensorError> {
     let op = "SparseReshape";
-    let entries = Coordinates::new(op, indices, None, shape.len())?;
+    let entries = SparseEntries::new(op, indices, None, shape.len())?;
     let from = Shape::from_i64(shape)?;
     let mut dims = new_shape.to_vec();
     let mut open = dims.iter().enumerate().filter(|(_, dim)| **dim == -1).map(|(axis, _)| axis);
@@ -167,7 +171,7 @@ pub fn sparse_concat(
     }
     let (mut numbers, mut n, mut offset) = (Vec::new(), 0usize, 0);
     for ((indices, values), shape) in indices.iter().zip(values).zip(shapes) {
-        let entries = Coordinates::new(op, indices, Some(values), rank)?;
+        let entries = SparseEntries::new(op, indices, Some(values), rank)?;
         for i in 0..entries.n {
             for (along, &number) in entries.at(i).iter().enumerate() {
                 let moved = if along == axis { number.wrapping_add(offset) } else { number };
@@ -178,7 +182,7 @@ pub fn sparse_concat(
         offset += shape[axis]; // at most the joined size
     }
     let all = concat(values, 0, allocator)?;
-    let entries = Coordinates { n, rank, numbers };
+    let entries = SparseEntries { n, rank, numbers };
     let order = entries.order()?;
     Ok([entries.taken(&order, allocator)?, elements_at(&all, &order, allocator)?, sizes(&joined, allocator)?])
 }
@@ -197,7 +201,12 @@ fn slice_shape(
         return invalid(op, format!("start {start:?}, size {size:?} or shape {shape:?} is negative"));
     }
     // All are nonnegative: the differences fit.
-    Ok(shape.iter().zip(start).zip(size).map(|((&dim, &start), &size)| size.min((dim - start).max(0))).collect())
+    Ok(shape
+        .iter()
+        .zip(start)
+        .zip(size)
+        .map(|((&dim, &start), &size)| size.min((dim - start).max(0)))
+        .collect())
 }
 
 /// `SparseSlice`: the entries in a box, with coordinates from its corner, and the shape of the box as far as
@@ -210,7 +219,7 @@ pub fn sparse_slice(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[HostTensor; 3], TensorError> {
     let op = "SparseSlice";
-    let entries = Coordinates::new(op, indices, Some(values), shape.len())?;
+    let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
     let kept_shape = slice_shape(op, shape, start, size)?;
     let is_inside = |&i: &usize| {
         let mut axes = entries.at(i).iter().zip(start).zip(size);
@@ -236,8 +245,8 @@ pub fn sparse_slice_grad(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
     let op = "SparseSliceGrad";
-    let entries = Coordinates::new(op, indices, None, start.len())?;
-    let slice = Coordinates::new(op, slice_indices, Some(dy), start.len())?;
+    let entries = SparseEntries::new(op, indices, None, start.len())?;
+    let slice = SparseEntries::new(op, slice_indices, Some(dy), start.len())?;
     let compare = |i: usize, j: usize| {
         let moved = slice.at(j).iter().zip(start).map(|(along, start)| along.wrapping_add(*start));
         entries.at(i).iter().copied().cmp(moved)
@@ -255,8 +264,8 @@ pub fn sparse_add_grad(
 ) -> Result<HostTensor, TensorError> {
     let op = "SparseAddGrad";
     let rank = indices.shape().dims().last().copied().unwrap_or(0);
-    let entries = Coordinates::new(op, indices, None, rank)?;
-    let sum = Coordinates::new(op, sum_indices, Some(dy), rank)?;
+    let entries = SparseEntries::new(op, indices, None, rank)?;
+    let sum = SparseEntries::new(op, sum_indices, Some(dy), rank)?;
     scattered(dy, entries.n, sum.n, |i, j| entries.at(i).cmp(sum.at(j)), allocator)
 }
 
@@ -297,7 +306,7 @@ pub fn sparse_fill_empty_rows(
     let op = "SparseFillEmptyRows";
     default.expect_dtype("default_value", values.dtype())?;
     default.expect_shape("default_value", &Shape::scalar())?;
-    let entries = Coordinates::new(op, indices, Some(values), shape.len())?;
+    let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
     let Some(&rows) = shape.first() else { return invalid(op, "a scalar has no rows".to_owned()) };
     let Ok(n_rows) = usize::try_from(rows) else { return invalid(op, format!("dense_shape[0] is {rows}")) };
     let is_empty = HostTensor::zeros(DType::I1, Shape::new(&[n_rows])?, allocator)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::binary::{Binary, binary};
 use super::index::slices_at;
 use super::numeric::{AnyWide, Domain, Number};
-use super::sparse_arrays::Coordinates;
+use super::sparse_arrays::SparseEntries;
 use super::walk::{repeating, strides};
 use crate::element::with_element;
 use crate::error::invalid;
@@ -25,7 +25,7 @@ pub fn sparse_reduce(
     keep_dims: bool,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let entries = Coordinates::new(op, indices, Some(values), shape.len())?;
+    let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
     let shape = Shape::from_i64(shape)?;
     let mut is_reduced = vec![axes.is_empty(); shape.rank()];
     for &axis in axes {
@@ -34,7 +34,8 @@ pub fn sparse_reduce(
     let kept = shape.dims().iter().zip(&is_reduced).filter(|(_, is_reduced)| !**is_reduced);
     let kept = Shape::new(&collected(kept.map(|(&dim, _)| dim))?)?;
     let with_ones = shape.dims().iter().zip(&is_reduced);
-    let with_ones: Vec<usize> = with_ones.map(|(&dim, &is_reduced)| if is_reduced { 1 } else { dim }).collect();
+    let with_ones: Vec<usize> =
+        with_ones.map(|(&dim, &is_reduced)| if is_reduced { 1 } else { dim }).collect();
     let result = if keep_dims { Shape::new(&with_ones)? } else { kept.clone() };
     let out = HostTensor::zeros(values.dtype(), result, allocator)?;
     // The positions are checked in the whole shape, and then taken without the reduced axes.
@@ -64,8 +65,8 @@ pub fn sparse_reduce(
     Ok(out)
 }
 
-/// `SparseAdd`: the sum of two sparse tensors with sorted entries. An entry of both is dropped if its absolute
-/// value is below the threshold.
+/// `SparseAdd`: the sum of two sparse tensors with sorted entries. An entry of both is dropped if its
+/// absolute value is below the threshold.
 pub fn sparse_add(
     [a_indices, a_values, b_indices, b_values]: [&HostTensor; 4],
     [a_shape, b_shape]: [&[i64]; 2],
@@ -80,8 +81,8 @@ pub fn sparse_add(
     threshold.expect_shape("thresh", &Shape::scalar())?;
     let threshold = with_element!(threshold.dtype(), R => threshold.read::<R>()?[0].widen().any());
     let rank = a_shape.len();
-    let a = Coordinates::new(op, a_indices, Some(a_values), rank)?;
-    let b = Coordinates::new(op, b_indices, Some(b_values), rank)?;
+    let a = SparseEntries::new(op, a_indices, Some(a_values), rank)?;
+    let b = SparseEntries::new(op, b_indices, Some(b_values), rank)?;
     let mut numbers = Vec::new();
     let found = with_element!(a_values.dtype(), T => {
         let (x, y) = (a_values.read::<T>()?, b_values.read::<T>()?);
@@ -132,7 +133,7 @@ pub fn sparse_dense_add(
 ) -> Result<HostTensor, TensorError> {
     let op = "SparseTensorDenseAdd";
     values.expect_dtype("a_values", dense.dtype())?;
-    let entries = Coordinates::new(op, indices, Some(values), shape.len())?;
+    let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
     dense.expect_shape("b", &Shape::from_i64(shape)?)?;
     let places = entries.positions(op, dense.shape())?;
     let out = dense.copied(allocator)?;
@@ -155,7 +156,7 @@ pub fn sparse_dense_cwise(
     dense: &HostTensor,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let entries = Coordinates::new(op, indices, Some(values), shape.len())?;
+    let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
     let shape = Shape::from_i64(shape)?;
     let (rank, own) = (shape.rank(), dense.shape().dims());
     let is_broadcast = own.len() <= rank
@@ -171,6 +172,7 @@ pub fn sparse_dense_cwise(
     };
     let places = collected((0..entries.n).map(place))?;
     let size = dense.dtype().size();
-    let found = slices_at(dense.dtype(), values.shape().clone(), (&dense.read_bytes()?, size), &places, allocator)?;
+    let found =
+        slices_at(dense.dtype(), values.shape().clone(), (&dense.read_bytes()?, size), &places, allocator)?;
     binary(by, values, &found, allocator)
 }

@@ -86,15 +86,16 @@ fn rows_of(op: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorErr
 fn expect_pairs(op: &'static str, indices: &HostTensor, ids: &HostTensor) -> Result<(), TensorError> {
     match (indices.shape().dims(), ids.shape().dims()) {
         (&[n], &[count]) if n == count => Ok(()),
-        _ => {
-            invalid(op, format!("indices of shape {} and segment ids of shape {}", indices.shape(), ids.shape()))
-        }
+        _ => invalid(
+            op,
+            format!("indices of shape {} and segment ids of shape {}", indices.shape(), ids.shape()),
+        ),
     }
 }
 
-/// `SparseSegmentSum` ...: row `i` of the result is the sum of the rows of `x`, along its first axis, at those
-/// `indices` whose segment id is `i`, divided as `by` says. The ids do not decrease. There are `n_segments`
-/// rows, or as many as the last id requires. An empty segment is 0.
+/// `SparseSegmentSum` ...: row `i` of the result is the sum of the rows of `x`, along its first axis, at
+/// those `indices` whose segment id is `i`, divided as `by` says. The ids do not decrease. There are
+/// `n_segments` rows, or as many as the last id requires. An empty segment is 0.
 pub fn sparse_segment(
     op: &'static str,
     by: SegmentDivisor,

@@ -11,7 +11,8 @@ pub(in crate::tf::op) fn greedy(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn beam_search(attrs: &Attributes<'_>) -> Made {
-    let (sizes, merges) = ((attrs.count("beam_width")?, attrs.count("top_paths")?), attrs.bool("merge_repeated")?);
+    let (sizes, merges) =
+        ((attrs.count("beam_width")?, attrs.count("top_paths")?), attrs.bool("merge_repeated")?);
     owning(attrs, move |[inputs, lengths], cx| tf::ctc_beam_search(&inputs, &lengths, sizes, merges, cx))
 }
 

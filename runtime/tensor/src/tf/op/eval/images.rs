@@ -8,7 +8,11 @@ use crate::tf::{self, Combined, CropAttrs, Interpolation, ResizeAttrs, Suppressi
 use crate::{HostTensor, TensorError};
 
 /// Height and width stored in an operand.
-pub(super) fn plane_in(op: &'static str, what: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorError> {
+pub(super) fn plane_in(
+    op: &'static str,
+    what: &'static str,
+    x: &HostTensor,
+) -> Result<(usize, usize), TensorError> {
     let given = ints_in(op, what, x)?;
     let sizes: Option<Vec<usize>> = given.iter().map(|&n| usize::try_from(n).ok()).collect();
     match sizes.as_deref() {

@@ -27,7 +27,8 @@ pub(in crate::tf::op) fn sparse_concat(attrs: &Attributes<'_>) -> Made {
         }
         let (indices, rest) = operands.split_at(n);
         let (values, shapes) = rest.split_at(n);
-        let shapes = shapes.iter().map(|shape| ints_in(op, "shapes", shape)).collect::<Result<Vec<_>, _>>()?;
+        let shapes =
+            shapes.iter().map(|shape| ints_in(op, "shapes", shape)).collect::<Result<Vec<_>, _>>()?;
         tf::sparse_concat(axis, indices, values, &shapes, m)
     })
 }
