@@ -61,7 +61,7 @@ def arrays():
     case.fetch("filled_grad", *raw.SparseFillEmptyRowsGrad(
         reverse_index_map=filled[3], grad_values=case.feed("dy_filled", normal(3, 6), shape=[None])))
     for op in [raw.SparseReduceSum, raw.SparseReduceMax]:
-        for name, axes in {"rows": [0], "columns": [-1], "both": [0, 1], "all": []}.items():
+        for name, axes in {"rows": [0], "columns": [-1], "both": [0, 1], "none": []}.items():
             for keep in [False, True]:
                 case.fetch(f"{op.__name__}_{name}_{keep}", op(
                     input_indices=at, input_values=values, input_shape=shape,

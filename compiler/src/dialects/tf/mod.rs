@@ -33,7 +33,7 @@ pub use types::{element, is_resource, tensor, type_of, with_element};
 use bef_format::is_own_attr;
 use befrost_tensor::TensorError;
 use befrost_tensor::tf::op::{
-    ArgType, AttrKind, Attrs, Effect, Gradient, Op, OpRow, Signature, Traits as RowTraits, rows,
+    Arg, ArgType, AttrKind, Attrs, Effect, Gradient, Op, OpRow, Signature, Traits as RowTraits, rows,
 };
 
 use super::{
@@ -129,14 +129,19 @@ impl Control {
     }
 }
 
-/// True if an attribute is derived from the types of operands and results, so that it is not written.
+/// True if an attribute is derived from the types of operands and results, so that it is not written. The
+/// length of a list is derived if the operands, or the results, have no other list of unknown length.
 pub fn is_derived(signature: &Signature, attr: &str) -> bool {
-    signature.inputs.iter().chain(&signature.outputs).any(|arg| {
-        let of_type = match arg.ty {
-            ArgType::Attr(name) | ArgType::List(name) => name == attr,
-            ArgType::Is(_) => false,
-        };
-        of_type || arg.number == Some(attr)
+    let length = |arg: &Arg| match arg.ty {
+        ArgType::List(name) => Some(name),
+        ArgType::Attr(_) | ArgType::Is(_) => arg.number,
+    };
+    [&signature.inputs, &signature.outputs].into_iter().any(|args| {
+        let of_type = args.iter().any(|arg| arg.ty == ArgType::Attr(attr));
+        let has_default = |name: &str| signature.attr(name).is_some_and(|attr| attr.default.is_some());
+        let is_open = |name: &&str| *name == attr || !has_default(name);
+        let mut open = args.iter().filter_map(length).filter(is_open).peekable();
+        of_type || open.peek().is_some() && open.all(|name| name == attr)
     })
 }
 

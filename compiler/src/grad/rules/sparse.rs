@@ -171,11 +171,7 @@ struct Reduced<'g> {
 impl<'g> Reduced<'g> {
     fn new(g: &'g Vjp<'_, '_>) -> Reduced<'g> {
         let (at, shape, axes) = (g.x(0), g.x(2), g.x(3));
-        // An empty list means all axes.
-        let sizes = match axes.known_ints() {
-            Some(none) if none.is_empty() => shape.ones(),
-            _ => kept_shape(g, shape, axes),
-        };
+        let sizes = kept_shape(g, shape, axes);
         let repeats = shape.bin(Op::FloorDiv, at_least_one(sizes));
         Reduced { sizes, at: at.bin(Op::FloorDiv, repeats) }
     }

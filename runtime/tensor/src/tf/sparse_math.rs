@@ -15,7 +15,7 @@ use crate::scratch::{collected, filled, push};
 use crate::{HostTensor, Shape, TensorError, resolve_axis};
 
 /// `SparseReduceSum` and `SparseReduceMax`: the dense sums, or the largest elements, of a sparse tensor along
-/// axes; along all axes if the list is empty. A result without entries is 0.
+/// axes. A result without entries is 0.
 pub fn sparse_reduce(
     op: &'static str,
     is_max: bool,
@@ -27,7 +27,7 @@ pub fn sparse_reduce(
 ) -> Result<HostTensor, TensorError> {
     let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
     let shape = Shape::from_i64(shape)?;
-    let mut is_reduced = vec![axes.is_empty(); shape.rank()];
+    let mut is_reduced = vec![false; shape.rank()];
     for &axis in axes {
         is_reduced[resolve_axis(&shape, axis)?] = true;
     }

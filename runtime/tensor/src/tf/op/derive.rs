@@ -21,11 +21,11 @@ pub struct Derived<'s, A> {
     outputs: Vec<Option<Type>>,
 }
 
-/// For each argument, its range among the `n` operands or results, if known. The number attribute gives the
-/// length of a list; arguments of unknown length share the operands or results that remain.
+/// For each argument, its range among the `n` operands or results, if known. An attribute, the number or the
+/// types, gives the length of a list; arguments of unknown length share the operands or results that remain.
 fn spans(args: &[Arg], n: usize, number: impl Fn(&str) -> Option<usize>) -> Option<Vec<Range<usize>>> {
     let width = |arg: &Arg| match (arg.number, arg.ty) {
-        (None, ArgType::List(_)) => None,
+        (None, ArgType::List(name)) => number(name),
         (None, _) => Some(1),
         (Some(name), _) => number(name),
     };
@@ -96,7 +96,8 @@ impl<'s, A: Attrs> Derived<'s, A> {
                 Some(DefaultValue::Int(n)) => Some(n),
                 _ => None,
             };
-            usize::try_from(self.given.int(name).or_else(default)?).ok()
+            let number = self.given.int(name).or_else(default).and_then(|n| usize::try_from(n).ok());
+            number.or_else(|| self.given.types(name).map(|types| types.len()))
         })
     }
 

@@ -220,7 +220,11 @@ pub(in crate::tf::op) fn transposed(
     Ok(if attrs.bool(name)? { Transposition::Transpose } else { Transposition::None })
 }
 
+/// The order of the axes; NHWC if the operator has no such attribute.
 pub(in crate::tf::op) fn format(attrs: &Attributes<'_>) -> Result<ImageFormat, TensorError> {
+    if attrs.signature().attr("data_format").is_none() {
+        return Ok(ImageFormat::Nhwc);
+    }
     attrs.word("data_format", &[("NHWC", ImageFormat::Nhwc), ("NCHW", ImageFormat::Nchw)])
 }
 

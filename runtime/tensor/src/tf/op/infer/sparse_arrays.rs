@@ -82,7 +82,7 @@ pub(in crate::tf::op) fn sparse_reduce(cx: &Node<'_>) -> Shapes {
     let (Some(dims), Some(axes)) = (shape.as_slice(), cx.ints(3)?) else {
         return Ok(vec![if keep_dims { cx.of_rank(rank)? } else { PartialShape::unknown() }]);
     };
-    let mut is_reduced = vec![axes.is_empty(); dims.len()];
+    let mut is_reduced = vec![false; dims.len()];
     for axis in axes {
         is_reduced[cx.axis(axis, dims.len())?] = true;
     }
