@@ -64,6 +64,24 @@ class _OpAddV2(_t.Protocol):
 AddV2: _OpAddV2
 
 @_t.type_check_only
+class _OpAdjustContrastv2(_t.Protocol):
+    """Images whose contrast is multiplied by a factor."""
+    def __call__(self, images: _t.Any, contrast_factor: _t.Any, /) -> _n.Tensor: ...
+AdjustContrastv2: _OpAdjustContrastv2
+
+@_t.type_check_only
+class _OpAdjustHue(_t.Protocol):
+    """Images with an angle added to the hue."""
+    def __call__(self, images: _t.Any, delta: _t.Any, /) -> _n.Tensor: ...
+AdjustHue: _OpAdjustHue
+
+@_t.type_check_only
+class _OpAdjustSaturation(_t.Protocol):
+    """Images whose saturation is multiplied by a factor."""
+    def __call__(self, images: _t.Any, scale: _t.Any, /) -> _n.Tensor: ...
+AdjustSaturation: _OpAdjustSaturation
+
+@_t.type_check_only
 class _OpAll(_t.Protocol):
     """The conjunction along axes."""
     def __call__(self, input: _t.Any, reduction_indices: _t.Any, /, *, keep_dims: bool = ...) -> _n.Tensor: ...
@@ -346,6 +364,12 @@ class _OpBesselI1e(_t.Protocol):
 BesselI1e: _OpBesselI1e
 
 @_t.type_check_only
+class _OpBetainc(_t.Protocol):
+    """The regularized incomplete beta function."""
+    def __call__(self, a: _t.Any, b: _t.Any, x: _t.Any, /) -> _n.Tensor: ...
+Betainc: _OpBetainc
+
+@_t.type_check_only
 class _OpBiasAdd(_t.Protocol):
     """A vector added along the channels."""
     def __call__(self, value: _t.Any, bias: _t.Any, /, *, data_format: str = ...) -> _n.Tensor: ...
@@ -416,6 +440,30 @@ class _OpBucketize(_t.Protocol):
     """For each element, the number of boundaries that are not above it."""
     def __call__(self, input: _t.Any, /, *, boundaries: _t.Sequence[float]) -> _n.Tensor: ...
 Bucketize: _OpBucketize
+
+@_t.type_check_only
+class _OpCTCBeamSearchDecoder(_t.Protocol):
+    """The most probable sequences of labels of classes over time, by a search with a beam."""
+    def __call__(self, inputs: _t.Any, sequence_length: _t.Any, /, *, beam_width: int, merge_repeated: bool = ..., top_paths: int) -> _t.Any: ...
+CTCBeamSearchDecoder: _OpCTCBeamSearchDecoder
+
+@_t.type_check_only
+class _OpCTCGreedyDecoder(_t.Protocol):
+    """The labels of the most probable classes over time."""
+    def __call__(self, inputs: _t.Any, sequence_length: _t.Any, /, *, blank_index: int = ..., merge_repeated: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+CTCGreedyDecoder: _OpCTCGreedyDecoder
+
+@_t.type_check_only
+class _OpCTCLoss(_t.Protocol):
+    """The negative logarithms of the probabilities of sequences of labels, and their gradients."""
+    def __call__(self, inputs: _t.Any, labels_indices: _t.Any, labels_values: _t.Any, sequence_length: _t.Any, /, *, ctc_merge_repeated: bool = ..., ignore_longer_outputs_than_inputs: bool = ..., preprocess_collapse_repeated: bool = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+CTCLoss: _OpCTCLoss
+
+@_t.type_check_only
+class _OpCTCLossV2(_t.Protocol):
+    """The negative logarithms of the probabilities of sequences of labels, whose blank label is 0, and their gradients."""
+    def __call__(self, inputs: _t.Any, labels_indices: _t.Any, labels_values: _t.Any, sequence_length: _t.Any, /, *, ctc_merge_repeated: bool = ..., ignore_longer_outputs_than_inputs: bool = ..., preprocess_collapse_repeated: bool = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+CTCLossV2: _OpCTCLossV2
 
 @_t.type_check_only
 class _OpCase(_t.Protocol):
@@ -658,6 +706,12 @@ class _OpCumulativeLogsumexp(_t.Protocol):
 CumulativeLogsumexp: _OpCumulativeLogsumexp
 
 @_t.type_check_only
+class _OpDecodeRaw(_t.Protocol):
+    """The bytes of strings as numbers."""
+    def __call__(self, bytes: _t.Any, /, *, little_endian: bool = ..., out_type: _t.Any) -> _n.Tensor: ...
+DecodeRaw: _OpDecodeRaw
+
+@_t.type_check_only
 class _OpDenseBincount(_t.Protocol):
     """For each row, the number of occurrences, or the sum of weights, of each small integer."""
     def __call__(self, input: _t.Any, size: _t.Any, weights: _t.Any, /, *, binary_output: bool = ...) -> _n.Tensor: ...
@@ -748,6 +802,12 @@ class _OpDynamicStitch(_t.Protocol):
 DynamicStitch: _OpDynamicStitch
 
 @_t.type_check_only
+class _OpEditDistance(_t.Protocol):
+    """The numbers of changes between sequences in two sparse tensors."""
+    def __call__(self, hypothesis_indices: _t.Any, hypothesis_values: _t.Any, hypothesis_shape: _t.Any, truth_indices: _t.Any, truth_values: _t.Any, truth_shape: _t.Any, /, *, normalize: bool = ...) -> _n.Tensor: ...
+EditDistance: _OpEditDistance
+
+@_t.type_check_only
 class _OpEinsum(_t.Protocol):
     """The Einstein summation of an equation of axis labels."""
     def __call__(self, *operands: _t.Any, equation: str) -> _n.Tensor: ...
@@ -830,6 +890,12 @@ class _OpExpm1(_t.Protocol):
     """exp(x) - 1, exact for small x."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 Expm1: _OpExpm1
+
+@_t.type_check_only
+class _OpExtractImagePatches(_t.Protocol):
+    """The pixels of each window of images, in one pixel of the result."""
+    def __call__(self, images: _t.Any, /, *, ksizes: _t.Sequence[int], padding: str, rates: _t.Sequence[int], strides: _t.Sequence[int]) -> _n.Tensor: ...
+ExtractImagePatches: _OpExtractImagePatches
 
 @_t.type_check_only
 class _OpFFT(_t.Protocol):
@@ -976,10 +1042,22 @@ class _OpGreaterEqual(_t.Protocol):
 GreaterEqual: _OpGreaterEqual
 
 @_t.type_check_only
+class _OpHSVToRGB(_t.Protocol):
+    """The colors of hues, saturations and values."""
+    def __call__(self, images: _t.Any, /) -> _n.Tensor: ...
+HSVToRGB: _OpHSVToRGB
+
+@_t.type_check_only
 class _OpHashTableV2(_t.Protocol):
     """A table that is initialized once."""
     def __call__(self, *, container: str = ..., key_dtype: _t.Any, shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any) -> _n.Tensor: ...
 HashTableV2: _OpHashTableV2
+
+@_t.type_check_only
+class _OpHistogramFixedWidth(_t.Protocol):
+    """The numbers of elements in equal parts of a range."""
+    def __call__(self, values: _t.Any, value_range: _t.Any, nbins: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+HistogramFixedWidth: _OpHistogramFixedWidth
 
 @_t.type_check_only
 class _OpHostConst(_t.Protocol):
@@ -1282,6 +1360,12 @@ class _OpLowerBound(_t.Protocol):
 LowerBound: _OpLowerBound
 
 @_t.type_check_only
+class _OpLu(_t.Protocol):
+    """The lower and upper triangular factors of matrices, and the order of their rows."""
+    def __call__(self, input: _t.Any, /, *, output_idx_type: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+Lu: _OpLu
+
+@_t.type_check_only
 class _OpMatMul(_t.Protocol):
     """The product of two matrices, each transposed by attribute."""
     def __call__(self, a: _t.Any, b: _t.Any, /, *, grad_a: bool = ..., grad_b: bool = ..., transpose_a: bool = ..., transpose_b: bool = ...) -> _n.Tensor: ...
@@ -1408,16 +1492,34 @@ class _OpMaxPoolGradGrad(_t.Protocol):
 MaxPoolGradGrad: _OpMaxPoolGradGrad
 
 @_t.type_check_only
+class _OpMaxPoolGradGradWithArgmax(_t.Protocol):
+    """The gradient of `MaxPoolGradWithArgmax`."""
+    def __call__(self, input: _t.Any, grad: _t.Any, argmax: _t.Any, /, *, include_batch_in_index: bool = ..., ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+MaxPoolGradGradWithArgmax: _OpMaxPoolGradGradWithArgmax
+
+@_t.type_check_only
 class _OpMaxPoolGradV2(_t.Protocol):
     """The gradient of `MaxPoolV2`."""
     def __call__(self, orig_input: _t.Any, orig_output: _t.Any, grad: _t.Any, ksize: _t.Any, strides: _t.Any, /, *, data_format: str = ..., padding: str) -> _n.Tensor: ...
 MaxPoolGradV2: _OpMaxPoolGradV2
 
 @_t.type_check_only
+class _OpMaxPoolGradWithArgmax(_t.Protocol):
+    """The gradient of `MaxPoolWithArgmax`."""
+    def __call__(self, input: _t.Any, grad: _t.Any, argmax: _t.Any, /, *, include_batch_in_index: bool = ..., ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+MaxPoolGradWithArgmax: _OpMaxPoolGradWithArgmax
+
+@_t.type_check_only
 class _OpMaxPoolV2(_t.Protocol):
     """The maximum of each window of an image; window sizes and strides are operands."""
     def __call__(self, input: _t.Any, ksize: _t.Any, strides: _t.Any, /, *, data_format: str = ..., padding: str) -> _n.Tensor: ...
 MaxPoolV2: _OpMaxPoolV2
+
+@_t.type_check_only
+class _OpMaxPoolWithArgmax(_t.Protocol):
+    """The largest pixels of windows of images, and their positions."""
+    def __call__(self, input: _t.Any, /, *, Targmax: _t.Any = ..., include_batch_in_index: bool = ..., ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> tuple[_n.Tensor, _n.Tensor]: ...
+MaxPoolWithArgmax: _OpMaxPoolWithArgmax
 
 @_t.type_check_only
 class _OpMaximum(_t.Protocol):
@@ -1564,6 +1666,12 @@ class _OpNotEqual(_t.Protocol):
 NotEqual: _OpNotEqual
 
 @_t.type_check_only
+class _OpNthElement(_t.Protocol):
+    """The elements at a position of the sorted rows."""
+    def __call__(self, input: _t.Any, n: _t.Any, /, *, reverse: bool = ...) -> _n.Tensor: ...
+NthElement: _OpNthElement
+
+@_t.type_check_only
 class _OpOneHot(_t.Protocol):
     """For each index, a row with one value at the index and another elsewhere."""
     def __call__(self, indices: _t.Any, depth: _t.Any, on_value: _t.Any, off_value: _t.Any, /, *, axis: int = ...) -> _n.Tensor: ...
@@ -1628,6 +1736,24 @@ class _OpParallelDynamicStitch(_t.Protocol):
     """Rows of several tensors merged by index."""
     def __call__(self, *operands: _t.Any) -> _n.Tensor: ...
 ParallelDynamicStitch: _OpParallelDynamicStitch
+
+@_t.type_check_only
+class _OpParseExample(_t.Protocol):
+    """The features of serialized examples."""
+    def __call__(self, *operands: _t.Any, dense_shapes: _t.Sequence[_Dims], sparse_types: _t.Sequence[_t.Any]) -> _t.Any: ...
+ParseExample: _OpParseExample
+
+@_t.type_check_only
+class _OpParseExampleV2(_t.Protocol):
+    """The features of serialized examples, some of them ragged."""
+    def __call__(self, *operands: _t.Any, dense_shapes: _t.Sequence[_Dims], num_sparse: int, ragged_split_types: _t.Sequence[_t.Any], ragged_value_types: _t.Sequence[_t.Any], sparse_types: _t.Sequence[_t.Any]) -> _t.Any: ...
+ParseExampleV2: _OpParseExampleV2
+
+@_t.type_check_only
+class _OpParseSingleExample(_t.Protocol):
+    """The features of one serialized example."""
+    def __call__(self, *operands: _t.Any, dense_keys: _t.Sequence[str], dense_shapes: _t.Sequence[_Dims], num_sparse: int, sparse_keys: _t.Sequence[str], sparse_types: _t.Sequence[_t.Any]) -> _t.Any: ...
+ParseSingleExample: _OpParseSingleExample
 
 @_t.type_check_only
 class _OpPartitionedCall(_t.Protocol):
@@ -1706,6 +1832,12 @@ class _OpRFFT3D(_t.Protocol):
     """The Fourier transform of real numbers along the last three axes."""
     def __call__(self, input: _t.Any, fft_length: _t.Any, /, *, Tcomplex: _t.Any = ...) -> _n.Tensor: ...
 RFFT3D: _OpRFFT3D
+
+@_t.type_check_only
+class _OpRGBToHSV(_t.Protocol):
+    """Hue, saturation and value of colors."""
+    def __call__(self, images: _t.Any, /) -> _n.Tensor: ...
+RGBToHSV: _OpRGBToHSV
 
 @_t.type_check_only
 class _OpRaggedBincount(_t.Protocol):
@@ -1844,6 +1976,12 @@ class _OpReshape(_t.Protocol):
     """The operand in another shape."""
     def __call__(self, tensor: _t.Any, shape: _t.Any, /) -> _n.Tensor: ...
 Reshape: _OpReshape
+
+@_t.type_check_only
+class _OpResizeArea(_t.Protocol):
+    """Images in another size, with the mean of the area that a pixel covers."""
+    def __call__(self, images: _t.Any, size: _t.Any, /, *, align_corners: bool = ...) -> _n.Tensor: ...
+ResizeArea: _OpResizeArea
 
 @_t.type_check_only
 class _OpResizeBicubic(_t.Protocol):
@@ -2212,6 +2350,18 @@ class _OpSaveV2(_t.Protocol):
 SaveV2: _OpSaveV2
 
 @_t.type_check_only
+class _OpScaleAndTranslate(_t.Protocol):
+    """Images scaled and moved."""
+    def __call__(self, images: _t.Any, size: _t.Any, scale: _t.Any, translation: _t.Any, /, *, antialias: bool = ..., kernel_type: str = ...) -> _n.Tensor: ...
+ScaleAndTranslate: _OpScaleAndTranslate
+
+@_t.type_check_only
+class _OpScaleAndTranslateGrad(_t.Protocol):
+    """The gradient of `ScaleAndTranslate`."""
+    def __call__(self, grads: _t.Any, original_image: _t.Any, scale: _t.Any, translation: _t.Any, /, *, antialias: bool = ..., kernel_type: str = ...) -> _n.Tensor: ...
+ScaleAndTranslateGrad: _OpScaleAndTranslateGrad
+
+@_t.type_check_only
 class _OpScatterAdd(_t.Protocol):
     """Rows added to a reference variable by index."""
     def __call__(self, ref: _t.Any, indices: _t.Any, updates: _t.Any, /, *, use_locking: bool = ...) -> _n.Tensor: ...
@@ -2476,6 +2626,18 @@ class _OpSpaceToDepth(_t.Protocol):
 SpaceToDepth: _OpSpaceToDepth
 
 @_t.type_check_only
+class _OpSparseAdd(_t.Protocol):
+    """The sum of two sparse tensors, without small sums."""
+    def __call__(self, a_indices: _t.Any, a_values: _t.Any, a_shape: _t.Any, b_indices: _t.Any, b_values: _t.Any, b_shape: _t.Any, thresh: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseAdd: _OpSparseAdd
+
+@_t.type_check_only
+class _OpSparseAddGrad(_t.Protocol):
+    """The gradients of the operands of `SparseAdd`."""
+    def __call__(self, backprop_val_grad: _t.Any, a_indices: _t.Any, b_indices: _t.Any, sum_indices: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseAddGrad: _OpSparseAddGrad
+
+@_t.type_check_only
 class _OpSparseApplyAdadelta(_t.Protocol):
     """A step of Adadelta on rows of a reference variable."""
     def __call__(self, var: _t.Any, accum: _t.Any, accum_update: _t.Any, lr: _t.Any, rho: _t.Any, epsilon: _t.Any, grad: _t.Any, indices: _t.Any, /, *, use_locking: bool = ...) -> _n.Tensor: ...
@@ -2536,10 +2698,160 @@ class _OpSparseApplyRMSProp(_t.Protocol):
 SparseApplyRMSProp: _OpSparseApplyRMSProp
 
 @_t.type_check_only
+class _OpSparseConcat(_t.Protocol):
+    """Sparse tensors joined along an axis."""
+    def __call__(self, *operands: _t.Any, concat_dim: int) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseConcat: _OpSparseConcat
+
+@_t.type_check_only
+class _OpSparseDenseCwiseAdd(_t.Protocol):
+    """The entries of a sparse tensor, with the elements of a dense one added."""
+    def __call__(self, sp_indices: _t.Any, sp_values: _t.Any, sp_shape: _t.Any, dense: _t.Any, /) -> _n.Tensor: ...
+SparseDenseCwiseAdd: _OpSparseDenseCwiseAdd
+
+@_t.type_check_only
+class _OpSparseDenseCwiseDiv(_t.Protocol):
+    """The entries of a sparse tensor, divided by the elements of a dense one."""
+    def __call__(self, sp_indices: _t.Any, sp_values: _t.Any, sp_shape: _t.Any, dense: _t.Any, /) -> _n.Tensor: ...
+SparseDenseCwiseDiv: _OpSparseDenseCwiseDiv
+
+@_t.type_check_only
+class _OpSparseDenseCwiseMul(_t.Protocol):
+    """The entries of a sparse tensor, multiplied by the elements of a dense one."""
+    def __call__(self, sp_indices: _t.Any, sp_values: _t.Any, sp_shape: _t.Any, dense: _t.Any, /) -> _n.Tensor: ...
+SparseDenseCwiseMul: _OpSparseDenseCwiseMul
+
+@_t.type_check_only
+class _OpSparseFillEmptyRows(_t.Protocol):
+    """The entries of a sparse tensor, with a default entry in each empty row."""
+    def __call__(self, indices: _t.Any, values: _t.Any, dense_shape: _t.Any, default_value: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseFillEmptyRows: _OpSparseFillEmptyRows
+
+@_t.type_check_only
+class _OpSparseFillEmptyRowsGrad(_t.Protocol):
+    """The gradients of the values and of the default of `SparseFillEmptyRows`."""
+    def __call__(self, reverse_index_map: _t.Any, grad_values: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseFillEmptyRowsGrad: _OpSparseFillEmptyRowsGrad
+
+@_t.type_check_only
+class _OpSparseReduceMax(_t.Protocol):
+    """The largest entries of a sparse tensor along axes."""
+    def __call__(self, input_indices: _t.Any, input_values: _t.Any, input_shape: _t.Any, reduction_axes: _t.Any, /, *, keep_dims: bool = ...) -> _n.Tensor: ...
+SparseReduceMax: _OpSparseReduceMax
+
+@_t.type_check_only
+class _OpSparseReduceSum(_t.Protocol):
+    """The sums of the entries of a sparse tensor along axes."""
+    def __call__(self, input_indices: _t.Any, input_values: _t.Any, input_shape: _t.Any, reduction_axes: _t.Any, /, *, keep_dims: bool = ...) -> _n.Tensor: ...
+SparseReduceSum: _OpSparseReduceSum
+
+@_t.type_check_only
+class _OpSparseReorder(_t.Protocol):
+    """The entries of a sparse tensor in row-major order."""
+    def __call__(self, input_indices: _t.Any, input_values: _t.Any, input_shape: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseReorder: _OpSparseReorder
+
+@_t.type_check_only
+class _OpSparseReshape(_t.Protocol):
+    """The coordinates of the entries of a sparse tensor in another shape."""
+    def __call__(self, input_indices: _t.Any, input_shape: _t.Any, new_shape: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseReshape: _OpSparseReshape
+
+@_t.type_check_only
+class _OpSparseSegmentMean(_t.Protocol):
+    """The means of selected rows by sorted segment id."""
+    def __call__(self, data: _t.Any, indices: _t.Any, segment_ids: _t.Any, /, *, sparse_gradient: bool = ...) -> _n.Tensor: ...
+SparseSegmentMean: _OpSparseSegmentMean
+
+@_t.type_check_only
+class _OpSparseSegmentMeanGrad(_t.Protocol):
+    """The gradient of `SparseSegmentMean`."""
+    def __call__(self, grad: _t.Any, indices: _t.Any, segment_ids: _t.Any, output_dim0: _t.Any, /) -> _n.Tensor: ...
+SparseSegmentMeanGrad: _OpSparseSegmentMeanGrad
+
+@_t.type_check_only
+class _OpSparseSegmentMeanGradV2(_t.Protocol):
+    """The gradient of `SparseSegmentMean` in the selected rows."""
+    def __call__(self, grad: _t.Any, indices: _t.Any, segment_ids: _t.Any, dense_output_dim0: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseSegmentMeanGradV2: _OpSparseSegmentMeanGradV2
+
+@_t.type_check_only
+class _OpSparseSegmentMeanWithNumSegments(_t.Protocol):
+    """The means of selected rows by sorted segment id, for a number of segments."""
+    def __call__(self, data: _t.Any, indices: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /, *, sparse_gradient: bool = ...) -> _n.Tensor: ...
+SparseSegmentMeanWithNumSegments: _OpSparseSegmentMeanWithNumSegments
+
+@_t.type_check_only
+class _OpSparseSegmentSqrtN(_t.Protocol):
+    """The sums of selected rows by sorted segment id, over the roots of their numbers."""
+    def __call__(self, data: _t.Any, indices: _t.Any, segment_ids: _t.Any, /, *, sparse_gradient: bool = ...) -> _n.Tensor: ...
+SparseSegmentSqrtN: _OpSparseSegmentSqrtN
+
+@_t.type_check_only
+class _OpSparseSegmentSqrtNGrad(_t.Protocol):
+    """The gradient of `SparseSegmentSqrtN`."""
+    def __call__(self, grad: _t.Any, indices: _t.Any, segment_ids: _t.Any, output_dim0: _t.Any, /) -> _n.Tensor: ...
+SparseSegmentSqrtNGrad: _OpSparseSegmentSqrtNGrad
+
+@_t.type_check_only
+class _OpSparseSegmentSqrtNGradV2(_t.Protocol):
+    """The gradient of `SparseSegmentSqrtN` in the selected rows."""
+    def __call__(self, grad: _t.Any, indices: _t.Any, segment_ids: _t.Any, dense_output_dim0: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseSegmentSqrtNGradV2: _OpSparseSegmentSqrtNGradV2
+
+@_t.type_check_only
+class _OpSparseSegmentSqrtNWithNumSegments(_t.Protocol):
+    """The sums of selected rows by sorted segment id, over the roots of their numbers, for a number of segments."""
+    def __call__(self, data: _t.Any, indices: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /, *, sparse_gradient: bool = ...) -> _n.Tensor: ...
+SparseSegmentSqrtNWithNumSegments: _OpSparseSegmentSqrtNWithNumSegments
+
+@_t.type_check_only
+class _OpSparseSegmentSum(_t.Protocol):
+    """The sums of selected rows by sorted segment id."""
+    def __call__(self, data: _t.Any, indices: _t.Any, segment_ids: _t.Any, /, *, sparse_gradient: bool = ...) -> _n.Tensor: ...
+SparseSegmentSum: _OpSparseSegmentSum
+
+@_t.type_check_only
+class _OpSparseSegmentSumGrad(_t.Protocol):
+    """The gradient of `SparseSegmentSum`."""
+    def __call__(self, grad: _t.Any, indices: _t.Any, segment_ids: _t.Any, output_dim0: _t.Any, /) -> _n.Tensor: ...
+SparseSegmentSumGrad: _OpSparseSegmentSumGrad
+
+@_t.type_check_only
+class _OpSparseSegmentSumGradV2(_t.Protocol):
+    """The gradient of `SparseSegmentSum` in the selected rows."""
+    def __call__(self, grad: _t.Any, indices: _t.Any, segment_ids: _t.Any, dense_output_dim0: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseSegmentSumGradV2: _OpSparseSegmentSumGradV2
+
+@_t.type_check_only
+class _OpSparseSegmentSumWithNumSegments(_t.Protocol):
+    """The sums of selected rows by sorted segment id, for a number of segments."""
+    def __call__(self, data: _t.Any, indices: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /, *, sparse_gradient: bool = ...) -> _n.Tensor: ...
+SparseSegmentSumWithNumSegments: _OpSparseSegmentSumWithNumSegments
+
+@_t.type_check_only
+class _OpSparseSlice(_t.Protocol):
+    """The entries of a sparse tensor in a box."""
+    def __call__(self, indices: _t.Any, values: _t.Any, shape: _t.Any, start: _t.Any, size: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseSlice: _OpSparseSlice
+
+@_t.type_check_only
+class _OpSparseSliceGrad(_t.Protocol):
+    """The gradient of `SparseSlice`."""
+    def __call__(self, backprop_val_grad: _t.Any, input_indices: _t.Any, input_start: _t.Any, output_indices: _t.Any, /) -> _n.Tensor: ...
+SparseSliceGrad: _OpSparseSliceGrad
+
+@_t.type_check_only
 class _OpSparseSoftmaxCrossEntropyWithLogits(_t.Protocol):
     """The cross entropy of logits and class numbers, and its gradient."""
     def __call__(self, features: _t.Any, labels: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
 SparseSoftmaxCrossEntropyWithLogits: _OpSparseSoftmaxCrossEntropyWithLogits
+
+@_t.type_check_only
+class _OpSparseTensorDenseAdd(_t.Protocol):
+    """The sum of a sparse and a dense tensor."""
+    def __call__(self, a_indices: _t.Any, a_values: _t.Any, a_shape: _t.Any, b: _t.Any, /) -> _n.Tensor: ...
+SparseTensorDenseAdd: _OpSparseTensorDenseAdd
 
 @_t.type_check_only
 class _OpSparseTensorDenseMatMul(_t.Protocol):
@@ -2644,6 +2956,12 @@ class _OpStatelessMultinomial(_t.Protocol):
 StatelessMultinomial: _OpStatelessMultinomial
 
 @_t.type_check_only
+class _OpStatelessRandomBinomial(_t.Protocol):
+    """Random numbers of the binomial distribution, from seeds."""
+    def __call__(self, shape: _t.Any, seed: _t.Any, counts: _t.Any, probs: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+StatelessRandomBinomial: _OpStatelessRandomBinomial
+
+@_t.type_check_only
 class _OpStatelessRandomGetAlg(_t.Protocol):
     """The code of the algorithm for random numbers."""
     def __call__(self) -> _n.Tensor: ...
@@ -2708,6 +3026,12 @@ class _OpStatelessRandomUniformV2(_t.Protocol):
     """Random numbers of the uniform distribution on [0, 1), from key and counter."""
     def __call__(self, shape: _t.Any, key: _t.Any, counter: _t.Any, alg: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
 StatelessRandomUniformV2: _OpStatelessRandomUniformV2
+
+@_t.type_check_only
+class _OpStatelessShuffle(_t.Protocol):
+    """The slices along the first axis in a random order, from key and counter."""
+    def __call__(self, value: _t.Any, key: _t.Any, counter: _t.Any, alg: _t.Any, /) -> _n.Tensor: ...
+StatelessShuffle: _OpStatelessShuffle
 
 @_t.type_check_only
 class _OpStatelessTruncatedNormal(_t.Protocol):
@@ -2782,10 +3106,22 @@ class _OpStringLower(_t.Protocol):
 StringLower: _OpStringLower
 
 @_t.type_check_only
+class _OpStringSplit(_t.Protocol):
+    """The parts of strings between any of several bytes, as a sparse matrix."""
+    def __call__(self, input: _t.Any, delimiter: _t.Any, /, *, skip_empty: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+StringSplit: _OpStringSplit
+
+@_t.type_check_only
 class _OpStringSplitV2(_t.Protocol):
     """The parts of strings between separators, as a sparse matrix."""
     def __call__(self, input: _t.Any, sep: _t.Any, /, *, maxsplit: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
 StringSplitV2: _OpStringSplitV2
+
+@_t.type_check_only
+class _OpStringStrip(_t.Protocol):
+    """Strings without the space around them."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+StringStrip: _OpStringStrip
 
 @_t.type_check_only
 class _OpStringToHashBucketFast(_t.Protocol):
@@ -3434,6 +3770,12 @@ class _Op_Resize(_t.Protocol):
     """A tensor resampled along axes."""
     def __call__(self, x: _t.Any, roi: _t.Any, scales: _t.Any, sizes: _t.Any, /, *, antialias: bool = ..., axes: _t.Sequence[int], coordinate_transformation_mode: str = ..., cubic_coeff_a: float = ..., exclude_outside: bool = ..., extrapolation_value: float = ..., keep_aspect_ratio_policy: str = ..., mode: str = ..., nearest_mode: str = ...) -> _n.Tensor: ...
 _Resize: _Op_Resize
+
+@_t.type_check_only
+class _Op_ResizeAreaGrad(_t.Protocol):
+    """The gradient of `ResizeArea`; not an operator of TensorFlow."""
+    def __call__(self, grads: _t.Any, original_image: _t.Any, /, *, align_corners: bool = ...) -> _n.Tensor: ...
+_ResizeAreaGrad: _Op_ResizeAreaGrad
 
 @_t.type_check_only
 class _Op_ResourceSparseApplyAdam(_t.Protocol):

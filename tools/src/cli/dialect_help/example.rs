@@ -285,7 +285,7 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
             AttrKind::Func => "@function".to_owned(),
             AttrKind::List(AttrKind::Int) => match attr.name {
                 "ksize" | "strides" if row.op_name.contains("3D") => "[1, 2, 2, 2, 1]",
-                "ksize" | "strides" | "rates" => "[1, 2, 2, 1]",
+                "ksize" | "ksizes" | "strides" | "rates" => "[1, 2, 2, 1]",
                 "pooled_shape" => "[2, 2]",
                 _ => "[1]",
             }
@@ -294,6 +294,7 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
             AttrKind::List(AttrKind::Func) => "[@function]".to_owned(),
             AttrKind::List(AttrKind::Float) => "[1.0 : f32]".to_owned(),
             AttrKind::List(AttrKind::String) => "[\"Relu\"]".to_owned(),
+            AttrKind::List(AttrKind::Shape) => "[#tf_type.shape<2x3>]".to_owned(),
             AttrKind::List(_) => "[]".to_owned(),
         };
         format!("{} = {value}", attr.name)
