@@ -137,7 +137,7 @@ pub fn is_derived(signature: &Signature, attr: &str) -> bool {
         ArgType::Attr(_) | ArgType::Is(_) => arg.number,
     };
     [&signature.inputs, &signature.outputs].into_iter().any(|args| {
-        let of_type = args.iter().any(|arg| arg.ty == ArgType::Attr(attr));
+        let of_type = args.iter().any(|arg| matches!(arg.ty, ArgType::Attr(name) if name == attr));
         let has_default = |name: &str| signature.attr(name).is_some_and(|attr| attr.default.is_some());
         let is_open = |name: &&str| *name == attr || !has_default(name);
         let mut open = args.iter().filter_map(length).filter(is_open).peekable();
