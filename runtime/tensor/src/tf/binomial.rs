@@ -139,7 +139,10 @@ pub fn binomial(
                 let (own, i) = (at % n, (at % n * samples + at / n) as u64);
                 let (count, p) = (number(counts[own]), number(probabilities[own]));
                 // As in TensorFlow, the mean has the type of the counts.
-                let is_small = |p: f64| !(number(T::narrow(counts[own].widen().times(T::cast(AnyWide::Real(p)).widen()))) >= 10.0);
+                let is_small = |p: f64| {
+                    let mean = counts[own].widen().times(T::cast(AnyWide::Real(p)).widen());
+                    number(T::narrow(mean)) < 10.0
+                };
                 *to = if count.is_nan() || p.is_nan() {
                     f64::NAN
                 } else if count <= 0.0 || p <= 0.0 {

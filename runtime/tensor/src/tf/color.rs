@@ -3,6 +3,7 @@
 //! The last axis of images is red, green and blue, or hue, saturation and value, each from 0 to 1. Floats are
 //! computed in f32, f64 in f64.
 
+use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
 
 use super::fast::{self, Cx};
@@ -59,7 +60,7 @@ fn hsv<T: Channel>([r, g, b]: [T; CHANNELS]) -> [T; CHANNELS] {
     let value = largest(largest(r, g), b);
     let range = value - least(least(r, g), b);
     let saturation = if value > zero { range / value } else { zero };
-    if !(range > zero) {
+    if range.partial_cmp(&zero) != Some(Ordering::Greater) {
         return [zero, saturation, value];
     }
     let norm = sixth / range;

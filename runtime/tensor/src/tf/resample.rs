@@ -223,7 +223,7 @@ pub struct ImageTransform {
 
 impl ImageTransform {
     fn expect_scale(&self, op: &'static str) -> Result<(), TensorError> {
-        match self.axes.iter().find(|axis| !(axis.scale > 0.0)) {
+        match self.axes.iter().find(|axis| axis.scale.is_nan() || axis.scale <= 0.0) {
             Some(axis) => invalid(op, format!("the scale {} is not above 0", axis.scale)),
             None => Ok(()),
         }
