@@ -351,9 +351,7 @@ impl Alignment {
     fn forward(&self, log: &dyn Fn(usize, usize) -> f64, time: usize) -> Result<Vec<f64>, TensorError> {
         let n = self.labels.len();
         let mut alpha = filled(checked(time, n)?, f64::NEG_INFINITY)?;
-        for u in 0..n.min(2) {
-            alpha[u] = log(0, self.labels[u]);
-        }
+        alpha.iter_mut().zip(&self.labels).take(2).for_each(|(alpha, &label)| *alpha = log(0, label));
         for t in (1..time).take_while(|_| !is_interrupted()) {
             let (before, now) = alpha[(t - 1) * n..].split_at_mut(n);
             for u in 0..n {
