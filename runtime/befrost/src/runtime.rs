@@ -193,6 +193,7 @@ impl Runtime {
     }
 
     /// True if both are the same runtime: one is a clone of the other.
+    #[cfg(feature = "compile")]
     pub(crate) fn is(&self, other: &Runtime) -> bool {
         Arc::ptr_eq(&self.registry, &other.registry)
     }

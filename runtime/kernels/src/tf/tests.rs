@@ -58,14 +58,14 @@ impl Attrs for Text {
     fn floats(&self, _: &str) -> Option<Vec<f64>> {
         None
     }
-    fn strings(&self, _: &str) -> Option<Vec<Vec<u8>>> {
-        None
+    fn strings(&self, name: &str) -> Option<Vec<Vec<u8>>> {
+        Some(vec![self.0.get(name)?.as_bytes().to_vec()])
     }
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         Some(vec![self.ty(name)?])
     }
-    fn shapes(&self, _: &str) -> Option<Vec<PartialShape>> {
-        None
+    fn shapes(&self, name: &str) -> Option<Vec<PartialShape>> {
+        Some(vec![self.shape(name)?])
     }
 }
 
@@ -75,15 +75,19 @@ fn context() -> ExecContext {
 
 /// The attributes that most operators here have in common.
 fn usual() -> Text {
-    let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("shape_type", "i32")];
+    let given = [("element_dtype", "f32"), ("dtype", "f32"), ("elem_type", "f32"), ("out_type", "f32")];
     let tables = [("key_dtype", "i64"), ("value_dtype", "f32"), ("key_index", "0"), ("value_index", "1")];
     let texts =
         [("pattern", "a"), ("rewrite", "b"), ("mode", "TF"), ("ngram_counts", "0"), ("ngram_indexes", "0")];
     let grams =
         [("pool_int64s", "1"), ("min_gram_length", "1"), ("max_gram_length", "1"), ("max_skip_count", "0")];
-    let given =
-        given.into_iter().chain([("num_buckets", "7"), ("limit", "9"), ("dtypes", "f32")]).chain(tables);
-    let given = given.chain(texts).chain(grams);
+    let given = given
+        .into_iter()
+        .chain([("num_buckets", "7"), ("limit", "9"), ("dtypes", "f32"), ("shape_type", "i32")])
+        .chain(tables);
+    let examples = [("Tdense", "f32"), ("dense_shapes", "2"), ("dense_keys", "d"), ("sparse_types", "f32")];
+    let ragged = [("sparse_keys", "s"), ("ragged_value_types", "f32"), ("ragged_split_types", "i64")];
+    let given = given.chain(texts).chain(grams).chain(examples).chain(ragged);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 

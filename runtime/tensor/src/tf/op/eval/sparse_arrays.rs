@@ -1,6 +1,6 @@
 //! Sparse tensors: movement, arithmetic, and reductions of selected rows by segment.
 
-use super::{count_in, ints_in, of, of_many, owning, owning_many};
+use super::{count_in, ints_in, of, of_many, owning};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
@@ -113,12 +113,13 @@ fn divisor(op: &str) -> SegmentDivisor {
 
 pub(in crate::tf::op) fn sparse_segment(attrs: &Attributes<'_>) -> Made {
     let (op, by) = (attrs.op(), divisor(attrs.op()));
-    owning_many(attrs, 3, move |operands, cx| match &operands[..] {
-        [x, indices, ids] => tf::sparse_segment(op, by, [x, indices, ids], None, cx),
-        [x, indices, ids, n] => {
-            tf::sparse_segment(op, by, [x, indices, ids], Some(count_in(op, "num_segments", n)?), cx)
-        }
-        _ => invalid(op, format!("{} operands, expected 3 or 4", operands.len())),
+    if !op.ends_with("WithNumSegments") {
+        return owning(attrs, move |[x, indices, ids], cx| {
+            tf::sparse_segment(op, by, [&x, &indices, &ids], None, cx)
+        });
+    }
+    owning(attrs, move |[x, indices, ids, n], cx| {
+        tf::sparse_segment(op, by, [&x, &indices, &ids], Some(count_in(op, "num_segments", &n)?), cx)
     })
 }
 

@@ -122,11 +122,11 @@ operators! { 11:
     /// Images with an angle added to the hue.
     AdjustHue
         "images:T delta:float -> output:T; T:type=float"
-        => function(eval::colors::adjust_hue, images::adjusted_colors, Cost::PerResult(16));
+        => function(eval::colors::adjust_hue, images::adjusted_colors, Cost::PerResult(16)).differentiated(Gradient::Expands);
     /// Images whose saturation is multiplied by a factor.
     AdjustSaturation
         "images:T scale:float -> output:T; T:type=float"
-        => function(eval::colors::adjust_saturation, images::adjusted_colors, Cost::PerResult(16));
+        => function(eval::colors::adjust_saturation, images::adjusted_colors, Cost::PerResult(16)).differentiated(Gradient::Expands);
     /// The pixels of each window of images, in one pixel of the result.
     ExtractImagePatches
         "images:T -> patches:T; T:type ksizes:list(int) padding:string rates:list(int) strides:list(int)"
@@ -165,7 +165,7 @@ operators! { 11:
     /// Hue, saturation and value of colors.
     RGBToHSV
         "images:T -> output:T; T:type=float"
-        => function(eval::colors::rgb_to_hsv, images::colors, Cost::PerResult(8));
+        => function(eval::colors::rgb_to_hsv, images::colors, Cost::PerResult(8)).differentiated(Gradient::Expands);
     /// Images in another size, with the mean of the area that a pixel covers.
     ResizeArea
         "images:T size:int32 -> resized_images:float; T:type align_corners:bool=false"
