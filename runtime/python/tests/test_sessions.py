@@ -119,9 +119,9 @@ def test_sessions_are_saved_with_the_values_of_their_variables(tmp_path):
         if np.asarray(value).dtype == np.float32:
             model.variables[name] = np.asarray(value) * 2
     want = model.run({"x": x})
-    for number, saved in enumerate((model, session)):
-        file = tmp_path / f"{number}.bef"
-        saved.save(file)
+    for name, save in ("model", model.save), ("session", session.save):
+        file = tmp_path / f"{name}.bef"
+        save(file)
         again = bf.load(file)
         assert len(again.variables) == 0 and [port.name for port in again.inputs] == ["x"]
         for port in again.outputs:
