@@ -47,7 +47,7 @@ impl Recompute {
         }
     }
 
-    /// What a name stands for.
+    /// The choice of this name.
     pub fn parse(name: &str) -> Option<Recompute> {
         Recompute::ALL.into_iter().find(|of| of.name() == name)
     }

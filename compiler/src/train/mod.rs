@@ -82,7 +82,7 @@ pub struct TrainOptions {
     pub constants: Option<Pattern>,
     /// The number of updates of the run, if it is known.
     pub steps: Option<u64>,
-    /// What the backward parts of functions, loops and branches compute again that do not say so themselves.
+    /// The ops that backward parts of functions, loops and branches compute again, unless these say so.
     pub recompute: Option<Recompute>,
 }
 

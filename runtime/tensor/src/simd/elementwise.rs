@@ -1,4 +1,4 @@
-//! Functions of each element of a slice, or of the elements of two: one loop per function and instruction set.
+//! Functions of each element of a slice, or of the elements of two: a loop per function and instruction set.
 
 use super::binary::{self, Arithmetic, Over};
 use super::functions::{self, Function};
