@@ -72,8 +72,8 @@ pub(super) struct TrainArgs {
     #[arg(long, value_name = "REGEX")]
     trainable_constants: Option<String>,
 
-    /// Instead of keeping values for the backward part of a loop, branch or call, compute again: none, what is
-    /// cheap, or all, so that only arguments are kept. `bef.recompute` in the model goes first
+    /// Instead of keeping values for the backward part of a loop, branch or call, compute again none, what
+    /// is cheap, or all, so that only arguments are kept. `bef.recompute` in the model goes first
     #[arg(long, value_name = "WHAT", value_parser = recompute())]
     recompute: Option<Recompute>,
 }
