@@ -19,8 +19,8 @@ use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::kernel;
 use befrost_kernel_api::kernel::control;
 use befrost_kernel_api::kernel::{
-    Async, Call, CompilationUnit, Completion, Cursor, Deferred, Kernel, KernelFrame, KernelUse, Outcome,
-    Prepare, Prepared, Rest, Signature,
+    Async, Call, CompilationUnit, Completion, Deferred, Kernel, KernelFrame, KernelUse, Outcome, Prepare,
+    Prepared, Rest, Signature,
 };
 use befrost_kernel_api::queue::Queue;
 use befrost_kernel_api::registry::Registry;

@@ -1,5 +1,7 @@
 //! Branches, loops, and functions that start before their arguments are available.
 
+use befrost_kernel_api::kernel::Cursor;
+
 use super::plain::{check, run};
 use super::*;
 
