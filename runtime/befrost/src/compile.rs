@@ -220,15 +220,10 @@ pub(crate) fn compiled_frozen(
     values: &VariableValues<'_>,
 ) -> Result<Vec<u8>, CompileError> {
     let Imported { module, text, .. } = imported(source, &import_options(options), options.access)?;
-    let only = |module: &Module| {
-        let public = module.functions().into_iter().find(|&function| !module.is_private(function));
-        let name = public.and_then(|function| module.symbol_name(function));
-        name.map(|name| module.cx.str(name).to_owned()).unwrap_or_default()
-    };
-    let frozen = verify(module).and_then(|module| {
-        let name = only(&module);
-        frozen(module, &name, values)
-    });
+    let public = module.functions().into_iter().find(|&function| !module.is_private(function));
+    let name = public.and_then(|function| module.symbol_name(function));
+    let name = name.map(|name| module.cx.str(name).to_owned()).unwrap_or_default();
+    let frozen = verify(module).and_then(|module| frozen(module, &name, values));
     let made = frozen.and_then(|module| to_bef(module.into_module(), options));
     made.map_err(|found| refused(&found, &text))
 }

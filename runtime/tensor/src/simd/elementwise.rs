@@ -85,20 +85,23 @@ impl Isa {
     }
 
     /// `to = function(x)` for each element: computed while `x` is read, or in a copy if that takes longer.
+    /// `x` has as many elements as `to`, or one.
     ///
     /// # Panics
-    /// If the lengths differ.
+    /// If it has another number of elements.
     pub fn map_to(self, function: Function, x: &[f32], to: &mut [f32]) {
         let done = &mut false;
-        compiled!(
-            self,
-            |function: Function, x: &[f32], to: &mut [f32], done: &mut bool| {
-                *done = functions::map_to::<FUSED>(function, x, to);
-            },
-            *done = functions::map_to::<true>(function, x, to)
-        );
+        if x.len() == to.len() {
+            compiled!(
+                self,
+                |function: Function, x: &[f32], to: &mut [f32], done: &mut bool| {
+                    *done = functions::map_to::<FUSED>(function, x, to);
+                },
+                *done = functions::map_to::<true>(function, x, to)
+            );
+        }
         if !*done {
-            to.copy_from_slice(x);
+            zip::fill(x, to);
             self.map(function, to);
         }
     }

@@ -131,8 +131,8 @@ pub use update::Update;
 pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};
 pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
-pub(crate) use zip::Zip;
 pub use zip::{Comparison, IntArithmetic};
+pub(crate) use zip::{Zip, fill};
 
 /// Prefetches the cache line of a value that will soon be read or written.
 #[inline(always)]

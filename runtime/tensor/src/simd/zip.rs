@@ -101,6 +101,14 @@ fn each(a: &[f32], b: &[f32], to: &mut [f32], f: impl Fn(f32, f32) -> f32) {
     }
 }
 
+/// `to = x`, which has as many elements, or one.
+pub(crate) fn fill(x: &[f32], to: &mut [f32]) {
+    match x {
+        &[x] => to.fill(x),
+        x => to.copy_from_slice(x),
+    }
+}
+
 /// `to = a` where the flag is not 0, as i32. Flags and operands have as many elements as `to`, or one.
 #[inline(always)]
 pub(super) fn choose(flags: &[f32], a: &[f32], to: &mut [f32]) {

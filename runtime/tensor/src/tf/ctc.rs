@@ -75,7 +75,7 @@ fn log_total(logits: &[f64]) -> f64 {
     }
 }
 
-/// LogitSequences of labels as a sparse matrix: coordinates, labels and shape.
+/// Sequences of labels as a sparse matrix: coordinates, labels and shape.
 fn sparse_labels(sequences: &[Vec<i64>], cx: &Cx<'_>) -> Result<[HostTensor; 3], TensorError> {
     let (mut places, mut labels, mut longest) = (Vec::new(), Vec::new(), 0);
     for (b, sequence) in sequences.iter().enumerate() {

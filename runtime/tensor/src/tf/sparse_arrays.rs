@@ -1,7 +1,7 @@
 //! Sparse tensors whose entries are moved: sorted, cut, joined, reshaped, with entries for empty rows.
 //!
-//! A sparse tensor is a matrix of coordinates `[n, rank]`, a vector of `n` values and a shape. SparseEntries
-//! need not be sorted, except where a function says so.
+//! A sparse tensor is a matrix of coordinates `[n, rank]`, a vector of `n` values and a shape. Entries need
+//! not be sorted, except where a function says so.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

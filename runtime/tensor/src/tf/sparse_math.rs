@@ -7,7 +7,7 @@ use super::binary::{Binary, binary};
 use super::index::slices_at;
 use super::numeric::{AnyWide, Domain, Number};
 use super::sparse_arrays::SparseEntries;
-use super::walk::{repeating, strides};
+use super::walk::{broadcast_shape, repeating, strides};
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
@@ -159,9 +159,7 @@ pub fn sparse_dense_cwise(
     let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
     let shape = Shape::from_i64(shape)?;
     let (rank, own) = (shape.rank(), dense.shape().dims());
-    let is_broadcast = own.len() <= rank
-        && own.iter().rev().zip(shape.dims().iter().rev()).all(|(&own, &dim)| own == dim || own == 1);
-    if !is_broadcast {
+    if !broadcast_shape(dense.shape(), &shape).is_ok_and(|common| common == shape) {
         return invalid(op, format!("shape {} does not broadcast to {shape}", dense.shape()));
     }
     entries.positions(op, &shape)?;

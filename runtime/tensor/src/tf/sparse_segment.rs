@@ -82,6 +82,11 @@ fn rows_of(op: &'static str, x: &HostTensor) -> Result<(usize, usize), TensorErr
     }
 }
 
+/// The shape of `n` rows like those of a tensor, which has some axis.
+fn with_rows(x: &HostTensor, n: usize) -> Result<Shape, TensorError> {
+    Shape::new(&[&[n], &x.shape().dims()[1..]].concat())
+}
+
 /// Returns an error unless both operands are vectors of one length.
 fn expect_pairs(op: &'static str, indices: &HostTensor, ids: &HostTensor) -> Result<(), TensorError> {
     match (indices.shape().dims(), ids.shape().dims()) {
@@ -115,8 +120,7 @@ pub fn sparse_segment(
     if least > n_segments {
         return invalid(op, format!("segment id {} is not below {n_segments}", least - 1));
     }
-    let shape = Shape::new(&[&[n_segments], &x.shape().dims()[1..]].concat())?;
-    let out = HostTensor::allocate(x.dtype(), shape, cx.allocator)?;
+    let out = HostTensor::allocate(x.dtype(), with_rows(x, n_segments)?, cx.allocator)?;
     if out.num_elements() == 0 {
         return Ok(out);
     }
@@ -152,8 +156,8 @@ pub fn sparse_segment_grad(
     n_rows: usize,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let (terms, shape) = gradient_terms(op, by, [dy, indices, ids], n_rows)?;
-    let out = HostTensor::allocate(dy.dtype(), shape.of(n_rows)?, cx.allocator)?;
+    let terms = GradientTerms::new(op, by, [dy, indices, ids], n_rows)?;
+    let out = HostTensor::allocate(dy.dtype(), with_rows(dy, n_rows)?, cx.allocator)?;
     sum_gradients(dy, &terms, |row| run(&terms.rows, row), &out, cx)?;
     Ok(out)
 }
@@ -167,7 +171,7 @@ pub fn sparse_segment_grad_rows(
     n_rows: usize,
     cx: &Cx<'_>,
 ) -> Result<[HostTensor; 2], TensorError> {
-    let (terms, shape) = gradient_terms(op, by, [dy, indices, ids], n_rows)?;
+    let terms = GradientTerms::new(op, by, [dy, indices, ids], n_rows)?;
     let (mut unique, mut runs) = (Vec::new(), Vec::new());
     let mut start = 0;
     for own in terms.rows.chunk_by(|a, b| a == b) {
@@ -175,7 +179,7 @@ pub fn sparse_segment_grad_rows(
         push(&mut runs, start..start + own.len())?;
         start += own.len();
     }
-    let out = HostTensor::allocate(dy.dtype(), shape.of(unique.len())?, cx.allocator)?;
+    let out = HostTensor::allocate(dy.dtype(), with_rows(dy, unique.len())?, cx.allocator)?;
     sum_gradients(dy, &terms, |row| runs[row].clone(), &out, cx)?;
     let unique = HostTensor::from_slice(Shape::new(&[unique.len()])?, &unique, cx.allocator)?;
     Ok([out, super::fast::cast(&unique, indices.dtype(), cx)?])
@@ -191,39 +195,30 @@ struct GradientTerms {
     divisors: Vec<f64>,
 }
 
-/// The sizes of a row of a gradient.
-struct RowShape<'x>(&'x [usize]);
-
-impl RowShape<'_> {
-    fn of(&self, n: usize) -> Result<Shape, TensorError> {
-        Shape::new(&[&[n], self.0].concat())
+impl GradientTerms {
+    fn new(
+        op: &'static str,
+        by: SegmentDivisor,
+        [dy, indices, ids]: [&HostTensor; 3],
+        n_rows: usize,
+    ) -> Result<GradientTerms, TensorError> {
+        expect_float(op, dy)?;
+        let (n_segments, _) = rows_of(op, dy)?;
+        expect_pairs(op, indices, ids)?;
+        let found = positions(op, ids, n_segments, dy.shape())?;
+        let rows = indices_of(op, indices)?;
+        if let Some(row) = rows.iter().find(|&&row| usize::try_from(row).map_or(true, |row| row >= n_rows)) {
+            return invalid(op, format!("index {row} is not in [0, {n_rows})"));
+        }
+        let order = sorted_positions(rows.len(), &|i, j| rows[i].cmp(&rows[j]))?;
+        let mut counts = filled(n_segments, 0)?;
+        found.iter().for_each(|&segment| counts[segment] += 1);
+        Ok(GradientTerms {
+            rows: collected(order.iter().map(|&i| rows[i]))?,
+            segments: collected(order.iter().map(|&i| found[i]))?,
+            divisors: collected(counts.iter().map(|&n| by.of(n)))?,
+        })
     }
-}
-
-fn gradient_terms<'x>(
-    op: &'static str,
-    by: SegmentDivisor,
-    [dy, indices, ids]: [&'x HostTensor; 3],
-    n_rows: usize,
-) -> Result<(GradientTerms, RowShape<'x>), TensorError> {
-    expect_float(op, dy)?;
-    let (n_segments, _) = rows_of(op, dy)?;
-    expect_pairs(op, indices, ids)?;
-    let shape = RowShape(&dy.shape().dims()[1..]);
-    let found = positions(op, ids, n_segments, dy.shape())?;
-    let rows = indices_of(op, indices)?;
-    if let Some(row) = rows.iter().find(|&&row| usize::try_from(row).map_or(true, |row| row >= n_rows)) {
-        return invalid(op, format!("index {row} is not in [0, {n_rows})"));
-    }
-    let order = sorted_positions(rows.len(), &|i, j| rows[i].cmp(&rows[j]))?;
-    let mut counts = filled(n_segments, 0)?;
-    found.iter().for_each(|&segment| counts[segment] += 1);
-    let terms = GradientTerms {
-        rows: collected(order.iter().map(|&i| rows[i]))?,
-        segments: collected(order.iter().map(|&i| found[i]))?,
-        divisors: collected(counts.iter().map(|&n| by.of(n)))?,
-    };
-    Ok((terms, shape))
 }
 
 /// Sets each row of `out` to the sum of its terms, which `own` finds.

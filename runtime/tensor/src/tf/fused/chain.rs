@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use crate::cache::CACHE;
 use crate::error::invalid;
-use crate::simd::{Arithmetic, Comparison, Function, IntArithmetic, Isa, Zip};
+use crate::simd::{Arithmetic, Comparison, Function, IntArithmetic, Isa, Zip, fill};
 use crate::tf::Compare;
 use crate::tf::fast::Cx;
 use crate::tf::walk::{Axis, broadcast_axes, broadcast_shape};
@@ -344,9 +344,6 @@ impl Program {
                 let is_there = matches!(x, Value::Step(at) if self.places[*at] == place);
                 if is_there {
                     isa.map(*function, to);
-                } else if let &[x] = of(x) {
-                    to.fill(x);
-                    isa.map(*function, to);
                 } else {
                     isa.map_to(*function, of(x), to);
                 }
@@ -389,14 +386,6 @@ impl std::ops::Deref for Floats<'_> {
             Floats::F32(x) => x,
             Floats::I32(x) => bytemuck::cast_slice(x),
         }
-    }
-}
-
-/// `to = x`, which has as many elements, or one.
-fn fill(x: &[f32], to: &mut [f32]) {
-    match x {
-        &[x] => to.fill(x),
-        x => to.copy_from_slice(x),
     }
 }
 
