@@ -403,7 +403,7 @@ fn takes_floats(class: Class) -> bool {
         Class::Scan(op) => tf::scan(op, &x, 0, false, false, m),
         Class::Segment(op) => tf::unsorted_segment(op, &x, &ids, 1, m),
         Class::SortedSegment(op) => tf::segment(op, &x, &ids, m),
-        Class::Other => return false,
+        Class::Cast | Class::Select | Class::Other => return false,
     };
     !matches!(result, Err(TensorError::Unsupported { .. }))
 }

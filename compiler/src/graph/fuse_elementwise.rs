@@ -80,7 +80,7 @@ fn member(m: &Module, op: OpId) -> Option<Member> {
     let is = |value, wanted| dtype(m, value) == Some(wanted);
     let all = |wanted| m.operands(op).all(|value| is(value, wanted));
     let gives = |wanted| is(m.result(op, 0), wanted);
-    let step = row.step(all(I32))?;
+    let step = row.class().step(all(I32))?;
     let fits = match step {
         StepKind::Map(_) | StepKind::Arithmetic(_) => all(F32) && gives(F32),
         StepKind::Ints(_) => gives(I32),

@@ -1,8 +1,8 @@
-//! A small program: the digits network is in it, and of the kernels only the families that it needs.
+//! A small program: the digits network is in it, and of the kernels only those that it needs.
 //!
-//! `cargo build --profile dist -p befrost --example tiny --no-default-features --features tf-basic,tf-nn`
+//! `cargo build --profile dist -p befrost --example tiny --no-default-features`
 //!
-//! `ir-translate --print-kernels` told the features.
+//! `ir-translate --print-kernels` told the kernels.
 
 use befrost::{HostTensor, Runtime};
 
@@ -17,7 +17,8 @@ const IMAGE: [&str; 8] =
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let shade = |digit: char| digit.to_digit(16).map(|shade| shade as f32 / 16.0);
     let pixels: Vec<f32> = IMAGE.iter().flat_map(|row| row.chars()).filter_map(shade).collect();
-    let program = Runtime::builder().work_queue("s").build()?.load_static(MODEL)?;
+    let kernels = befrost::kernels!("tf.Const tf._PackedMatMul");
+    let program = Runtime::with_kernels(kernels).work_queue("s").build()?.load_static(MODEL)?;
     let results = program.function("main")?.call_ok([HostTensor::from_vec([1, 64], pixels)?.into()])?;
     let logits: Vec<f32> = results[0].tensor()?.to_vec()?;
     let best = logits.iter().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));

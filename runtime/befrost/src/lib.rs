@@ -105,6 +105,45 @@ pub fn registry() -> Registry {
     befrost_kernels::registry().with(befrost_eager::corert)
 }
 
+/// The kernels of the operators named in a constant text, op names with spaces between, and no others: for
+/// small programs. The linker leaves out what no kernel of these needs. `ir-translate --print-kernels` prints
+/// the text for a model.
+///
+/// A name of a standard kernel that is not a function of tensors (of variables, of control flow, of `tfrt`)
+/// includes all kernels of those kinds, as far as Cargo features do. Kernels of arenas are always included.
+///
+/// ```
+/// use befrost::Runtime;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::with_kernels(befrost::kernels!("tf.Const tf._PackedMatMul")).build()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A name of the dialect `tf` that no kernel has is an error of the compiler:
+///
+/// ```compile_fail
+/// befrost::kernels!("tf.MatMull");
+/// ```
+#[macro_export]
+macro_rules! kernels {
+    ($names:expr) => {{
+        use $crate::selection::{are_functions, n_functions, selected, selected_kernels};
+        const NAMES: &str = $names;
+        static FUNCTIONS: [&$crate::selection::OpRow; n_functions(NAMES)] = selected(NAMES);
+        const OTHERS: bool = !are_functions(NAMES);
+        selected_kernels::<OTHERS>(&FUNCTIONS)
+    }};
+}
+
+/// For the macro [`kernels!`].
+#[doc(hidden)]
+pub mod selection {
+    pub use befrost_kernels::selected as selected_kernels;
+    pub use befrost_tensor::tf::op::{OpRow, are_functions, n_functions, selected};
+}
+
 /// A BEF file embedded in the executable with an alignment of 64, so that [`Runtime::load_static`] uses it
 /// and its tensors in place.
 ///

@@ -65,7 +65,7 @@ impl From<BuildError> for Error {
 }
 
 impl RuntimeBuilder {
-    /// Sets the work queue: `s`, or `mstd[:N[,B]]`, the default.
+    /// Sets the work queue: `s`, or `mstd[:N[,B]]`, the default unless the Cargo feature `threads` is off.
     #[must_use]
     pub fn work_queue(self, spec: &str) -> RuntimeBuilder {
         RuntimeBuilder { queue: spec.to_owned(), ..self }
@@ -181,7 +181,7 @@ impl Runtime {
     /// the standard ones.
     pub fn with_kernels(registry: Registry) -> RuntimeBuilder {
         RuntimeBuilder {
-            queue: "mstd".to_owned(),
+            queue: befrost_host::queue::DEFAULT.to_owned(),
             idle_callers: false,
             allocator: Malloc::shared(),
             max_memory: None,

@@ -1,7 +1,8 @@
 /* A small program with its model inside, which reads no file. Linked with a library without a compiler, it needs
- * of the kernels only the families that the model uses:
+ * of the kernels only those that the model uses, as `ir-translate --print-kernels` tells:
  *
- *   cargo rustc --profile dist -p befrost-c --crate-type staticlib --no-default-features --features tf-basic,tf-nn
+ *   BEFROST_KERNELS="tf.Const tf._PackedMatMul" \
+ *     cargo rustc --profile dist -p befrost-c --crate-type staticlib --no-default-features
  *   cc -O2 -I runtime/c/include -DMODEL='"runtime/befrost/examples/digits_mlp.bef"' runtime/c/examples/tiny.c
  *      -Wl,--gc-sections -s target/dist/libbefrost_c.a -lm -lpthread -ldl -o tiny */
 #include <befrost.h>

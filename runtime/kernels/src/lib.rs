@@ -30,7 +30,7 @@ mod upstream;
 mod workers;
 
 use befrost_kernel_api::Registry;
-use befrost_tensor::tf::op;
+use befrost_tensor::tf::op::{self, OpRow};
 
 pub use coo::coo;
 pub use cpu::cpu;
@@ -55,7 +55,21 @@ pub use workers::{compute, run};
 /// The standard kernels, as far as Cargo features include them. With the feature `test-kernels` also those of
 /// `tfrt_test`, `vt` and `tfrt_tutorial`, such as readers of pictures and Protobuf.
 pub fn registry() -> Registry {
-    let registry = Registry::new().with(tfrt).with(upstream).with(dev).with(tf);
+    besides_tf(Registry::new().with(tf))
+}
+
+/// The kernels of these operators, which are functions of tensors, and those of arenas; with `OTHERS` also
+/// all standard kernels that are not functions of tensors, as far as Cargo features include them. For
+/// programs that contain the operators which they name, and no others: see [`op::selected`].
+pub fn selected<const OTHERS: bool>(functions: &[&'static OpRow]) -> Registry {
+    let mut registry = Registry::new();
+    tf::selected::<OTHERS>(functions, &mut registry);
+    if OTHERS { besides_tf(registry) } else { registry }
+}
+
+/// With the standard kernels of dialects besides `tf`.
+fn besides_tf(registry: Registry) -> Registry {
+    let registry = registry.with(tfrt).with(upstream).with(dev);
     #[cfg(feature = "kernels-tfrt")]
     let registry = registry.with(tfrt_dht).with(ts).with(coo).with(cpu).with(eigen).with(tf_sync);
     #[cfg(feature = "test-kernels")]

@@ -4,12 +4,25 @@ use std::ffi::c_char;
 
 #[cfg(not(feature = "libraries"))]
 use befrost::ErrorCode;
-use befrost::{Error, Runtime, RuntimeBuilder};
+use befrost::{Error, Runtime, RuntimeBuilder, kernels};
 
 use super::{
     OptionsStruct, Out, bf_error, bf_runtime, give, guard, names, optional, options, release, retain,
     value_of,
 };
+
+/// A builder with the kernels of this build: those that the environment variable `BEFROST_KERNELS` named when
+/// the library was built, without it the standard ones.
+fn builder() -> RuntimeBuilder {
+    const NAMED: Option<&str> = option_env!("BEFROST_KERNELS");
+    match NAMED {
+        None => Runtime::builder(),
+        Some(_) => Runtime::with_kernels(kernels!(match NAMED {
+            Some(names) => names,
+            None => "",
+        })),
+    }
+}
 
 /// Options of a runtime. `size` is the size of the structure that the caller was compiled with.
 #[repr(C)]
@@ -41,7 +54,7 @@ pub(crate) extern "C" fn bf_runtime_create(
 ) -> *mut bf_error {
     guard(|| {
         let out = Out::new("the runtime", out)?;
-        let mut builder = Runtime::builder();
+        let mut builder = builder();
         if let Some(given) = options(given)? {
             if let Some(queue) = optional("the work queue", given.work_queue)? {
                 builder = builder.work_queue(queue);
@@ -88,7 +101,7 @@ pub(super) fn runtime_or_new(handle: *const bf_runtime, queue: Option<&str>) -> 
     if !handle.is_null() {
         return value_of(handle).cloned();
     }
-    let builder = Runtime::builder();
+    let builder = builder();
     let builder = match queue {
         Some(queue) => builder.work_queue(queue),
         None => builder,

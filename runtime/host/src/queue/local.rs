@@ -8,8 +8,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use super::shared_tasks::Deque;
-use super::{LocalTasks, Task};
+use super::{Deque, LocalTasks, Task};
 use befrost_kernel_api::executor::sync::thread_local_const;
 
 struct ThreadState {
@@ -58,6 +57,7 @@ impl QueueScope {
     }
 
     /// Ends the period. Returns the deque that was lent to the thread.
+    #[cfg(feature = "threads")]
     pub(super) fn leave(self) -> Option<Deque> {
         THREAD.with(|thread| thread.deque.take())
     }

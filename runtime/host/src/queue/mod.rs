@@ -6,7 +6,7 @@
 //! s             [`SingleThreaded`]: in the order of arrival, on the thread that waits; deterministic
 //! seeded:N      the same, in another legal order, chosen by N
 //! mstd[:N[,B]]  [`MultiThreaded`]: N workers for tasks that never block,
-//!               at most B threads for those that may (tokio)
+//!               at most B threads for those that may (tokio; Cargo feature `threads`)
 //! ```
 //!
 //! The executor never blocks. Callers from outside do, by [`WorkQueue::wait`], and so may a kernel that calls
@@ -15,10 +15,16 @@
 //! workers. Tasks for a later time wait in [`timers`](befrost_kernel_api::queue::timers).
 
 mod local;
+#[cfg(feature = "threads")]
 mod multi;
+#[cfg(not(feature = "threads"))]
+mod no_threads;
+#[cfg(feature = "threads")]
 mod permits;
+#[cfg(feature = "threads")]
 mod shared_tasks;
 mod single;
+#[cfg(feature = "threads")]
 mod sleepers;
 
 use std::fmt;
@@ -27,7 +33,15 @@ use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::executor::{LocalQueue, LocalTasks, run_task};
 use befrost_kernel_api::queue::{Latch, Queue, Task, WhenFull, WorkQueue};
 
+#[cfg(not(feature = "threads"))]
+use no_threads::NoDeque as Deque;
+#[cfg(feature = "threads")]
+use shared_tasks::Deque;
+
+#[cfg(feature = "threads")]
 pub use multi::MultiThreaded;
+#[cfg(not(feature = "threads"))]
+pub use no_threads::NoThreads as MultiThreaded;
 pub use single::SingleThreaded;
 
 /// Checks that the calling thread may wait. Waits inside tasks nest on the machine's stack, so their number
@@ -117,8 +131,11 @@ pub(crate) fn workers_of(spec: &str) -> Result<Option<(usize, usize)>, QueueErro
     }
 }
 
+/// The queue where none is named: `mstd`, or `s` in a build without threads.
+pub const DEFAULT: &str = if cfg!(feature = "threads") { "mstd" } else { "s" };
+
 /// The limit of threads for blocking tasks where none is given.
 const MAX_BLOCKING: usize = 256;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, feature = "threads", not(loom)))]
 mod tests;

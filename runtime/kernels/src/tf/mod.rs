@@ -61,8 +61,14 @@ use crate::workers;
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
     for row in op::rows().filter(|row| row.has_function()) {
-        registry.add(operator(row));
+        registry.add(function(row, of_variants(row.op)));
     }
+    others(registry);
+    memory::add(registry);
+}
+
+/// Adds the kernels of the `tf` dialect that are not functions of tensors.
+fn others(registry: &mut Registry) {
     registry.add(kernel!("tf._Strings", |made: Prepared<'_, ConstantStrings>,
                                          _dims: RawAttr<'_>,
                                          _texts: RawAttr<'_>| {
@@ -72,11 +78,31 @@ pub fn tf(registry: &mut Registry) {
     variables::add(registry);
     dataflow::add(registry);
     flow::add(registry);
+}
+
+/// Adds the kernels of these operators, which are functions of tensors, and those of arenas; with `OTHERS`
+/// also the kernels of the dialect that are not functions of tensors.
+pub(crate) fn selected<const OTHERS: bool>(functions: &[&'static OpRow], registry: &mut Registry) {
+    for row in functions {
+        // A program may name an operator twice.
+        if registry.find(row.op_name).is_none() {
+            registry.add(function(row, if OTHERS { of_variants(row.op) } else { None }));
+        }
+    }
+    if OTHERS {
+        others(registry);
+    }
     memory::add(registry);
 }
 
 /// The kernel of an operator that is a function of tensors. The row may belong to another crate.
+///
+/// It takes no variants, so that the kernels of variants need not be in the program.
 pub fn operator(row: &'static OpRow) -> Kernel {
+    function(row, None)
+}
+
+fn function(row: &'static OpRow, of_variants: Option<OfVariants>) -> Kernel {
     let name = row.op_name;
     if row.has(Traits::CONSTANT) {
         // The result is in the file.
@@ -85,7 +111,7 @@ pub fn operator(row: &'static OpRow) -> Kernel {
     if row.has(Traits::PASSING) {
         return kernel!(name, pass, |_| attrs::names(row));
     }
-    Kernel::lazy(name, move || signature_of_evaluate(row), evaluate)
+    Kernel::lazy(name, move || signature_of_evaluate(row, of_variants), evaluate)
 }
 
 fn constant(constant: Prepared<'_, Constant>, _: Ignored, cx: &ExecContext) -> Results {
@@ -113,27 +139,34 @@ struct PreparedOp {
 /// A function of variants.
 type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError>;
 
+/// The implementation of an operator for variants, if it takes them.
+fn of_variants(op: Option<op::Op>) -> Option<OfVariants> {
+    match op? {
+        op::Op::ZerosLike => Some(optionals::zeros_like),
+        op::Op::AddN => Some(optionals::add_n),
+        _ => None,
+    }
+}
+
 impl PreparedOp {
-    fn new(row: &OpRow, site: &KernelUse<'_>) -> Result<PreparedOp, String> {
+    fn new(row: &OpRow, of_variants: Option<OfVariants>, site: &KernelUse<'_>) -> Result<PreparedOp, String> {
         let is_string = |ty: &str| attrs::element_type(ty) == Some(Type::String);
         let strings = || site.result_types().map(is_string).collect();
-        attributes(row, site, |attrs| PreparedOp::of(row, attrs.given(), strings, Memory::of(site)?))
+        attributes(row, site, |attrs| {
+            PreparedOp::of(row, of_variants, attrs.given(), strings, Memory::of(site)?)
+        })
     }
 
     /// An operator with these attributes. `strings` says which results are strings.
     fn of(
         row: &OpRow,
+        of_variants: Option<OfVariants>,
         attrs: &dyn Attrs,
         strings: impl FnOnce() -> Vec<bool>,
         memory: Memory,
     ) -> Result<PreparedOp, String> {
         let eval = row.prepare_owned(attrs).map_err(|error| error.to_string())?;
         let eval = eval.ok_or("the operator is no function of tensors")?;
-        let of_variants: Option<OfVariants> = match row.op {
-            Some(op::Op::ZerosLike) => Some(optionals::zeros_like),
-            Some(op::Op::AddN) => Some(optionals::add_n),
-            _ => None,
-        };
         let strings = interned::takes_strings(row.op).then(strings);
         let small = row.small(attrs).filter(Small::is_exact);
         Ok(PreparedOp { eval, small, of_variants, strings, memory })
@@ -152,10 +185,10 @@ impl PreparedOp {
     }
 }
 
-fn signature_of_evaluate(row: &'static OpRow) -> Signature {
+fn signature_of_evaluate(row: &'static OpRow, of_variants: Option<OfVariants>) -> Signature {
     let mut signature = Signature {
         attr_names: Some(attrs::names(row)),
-        prepare: Some(MakePrepared::new(|site| PreparedOp::new(row, site))),
+        prepare: Some(MakePrepared::new(move |site| PreparedOp::new(row, of_variants, site))),
         ..Signature::default()
     };
     <Rest<'_, Value> as Param>::declare(&mut signature);

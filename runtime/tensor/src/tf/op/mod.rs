@@ -34,7 +34,7 @@ pub use eval::{of, of_many, owning, owning_many};
 pub use function::{Eval, Made, Operands, OwnedEval, Results};
 pub use infer::{Dim, Inferred, Node, Operand, Rule, Shapes};
 pub use row::{Activates, Class, Effect, Fusion, Gradient, Op, OpRow, ProductForm, ProductOps, Traits};
-pub use rows::{add_row, added_row, added_rows, row, rows};
+pub use rows::{add_row, added_row, added_rows, are_functions, n_functions, row, rows, selected};
 pub use signature::{Arg, ArgType, AttrDef, AttrKind, DefaultValue, Signature};
 pub use types::{RefusedType, Type};
 
@@ -68,11 +68,10 @@ impl OpRow {
     /// Those of [`OpRow::prepare`].
     pub fn prepare_owned(&self, attrs: &dyn Attrs) -> Result<Option<OwnedEval>, TensorError> {
         let attrs = &Attributes::new(self.signature(), attrs);
-        match (self.cpu(), self.class()) {
-            (Some(Cpu::Alone(make)), _) => make(attrs).map(Some),
-            (Some(Cpu::Composed(make)), _) => make(attrs, row).map(Some),
-            (None, Class::Other) => Ok(None),
-            (None, class) => eval::elementwise::of_class(class, attrs).map(Some),
+        match self.cpu() {
+            Some(Cpu::Own(make)) => make(attrs).map(Some),
+            Some(Cpu::OfClass(make)) => make(self.class(), attrs).map(Some),
+            None => Ok(None),
         }
     }
 

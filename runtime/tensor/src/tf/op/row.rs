@@ -20,6 +20,7 @@ use std::sync::OnceLock;
 
 use super::attrs::Attributes;
 pub use super::cost::Cost;
+use super::eval::elementwise;
 use super::function::Made;
 use super::infer::{Rule, arrays, rules};
 use super::signature::Signature;
@@ -29,7 +30,7 @@ use crate::tf::fused::StepKind;
 use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary, fast};
 
 /// The dialect's name in the names of its ops.
-const PREFIX: &str = "tf.";
+pub(super) const PREFIX: &str = "tf.";
 
 /// An operator of the standard tables. The constants have TensorFlow's names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,17 +54,12 @@ pub struct OpRow {
 /// A constructor of an operator's function from its attributes.
 pub type Make = fn(&Attributes<'_>) -> Made;
 
-/// The row of an operator, by its name.
-pub(super) type Lookup = fn(&str) -> Option<&'static OpRow>;
-
-/// A constructor of a function composed of other operators' functions; the attributes name those operators.
-pub(super) type Compose = fn(&Attributes<'_>, Lookup) -> Made;
-
-/// The constructor of a CPU function.
+/// The constructor of a CPU function. A row refers to the constructor of its own class only, so that a
+/// program with few operators need not contain the functions of all classes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cpu {
-    Alone(Make),
-    Composed(Compose),
+    Own(Make),
+    OfClass(fn(Class, &Attributes<'_>) -> Made),
 }
 
 /// The columns of a row besides name, summary and signature.
@@ -97,8 +93,55 @@ pub enum Class {
     Scan(Scan),
     Segment(Segment),
     SortedSegment(SortedSegment),
+    /// A conversion to another element type.
+    Cast,
+    /// Elements of one of two tensors, chosen by a third.
+    Select,
     /// No parameterized function.
     Other,
+}
+
+impl Class {
+    /// The vectorized function of one f32 operand that computes it.
+    pub fn vector_function(self) -> Option<Function> {
+        match self {
+            Class::Unary(op) => fast::function_of(op),
+            _ => None,
+        }
+    }
+
+    /// The vectorized function of two f32 operands that computes it.
+    pub fn vector_arithmetic(self) -> Option<Arithmetic> {
+        match self {
+            Class::Binary(op) => fast::arithmetic_of(op),
+            _ => None,
+        }
+    }
+
+    /// The step of a fused program that computes it from f32, or from i32 where `is_int`. A boolean is an i32
+    /// there.
+    pub fn step(self, is_int: bool) -> Option<StepKind> {
+        Some(match self {
+            Class::Unary(_) => StepKind::Map(self.vector_function()?),
+            Class::Binary(Binary::Add) if is_int => StepKind::Ints(IntArithmetic::Add),
+            Class::Binary(Binary::Sub) if is_int => StepKind::Ints(IntArithmetic::Sub),
+            Class::Binary(Binary::Mul) if is_int => StepKind::Ints(IntArithmetic::Mul),
+            Class::Binary(_) if !is_int => StepKind::Arithmetic(self.vector_arithmetic()?),
+            Class::Compare(op) => StepKind::Compare(op),
+            Class::Cast => StepKind::ToFloat,
+            Class::Select => StepKind::Choose,
+            _ => return None,
+        })
+    }
+
+    /// The number of operands of a step.
+    pub(super) fn n_step_operands(self) -> usize {
+        match self {
+            Class::Binary(_) | Class::Compare(_) => 2,
+            Class::Select => 3,
+            _ => 1,
+        }
+    }
 }
 
 /// A set of properties.
@@ -355,19 +398,19 @@ impl OpRow {
         self.columns.shape
     }
 
-    /// The operator's own CPU function; `None` for an operator of a class.
+    /// The constructor of the CPU function of dense tensors, if there is one.
     pub(super) fn cpu(&self) -> Option<Cpu> {
         self.columns.cpu
     }
 
     /// True if there is a CPU function of dense tensors.
     pub fn has_function(&self) -> bool {
-        self.columns.cpu.is_some() || self.columns.class != Class::Other
+        self.columns.is_function()
     }
 
     /// The parameterized function that computes it.
     pub fn class(&self) -> Class {
-        self.columns.class
+        self.columns.class()
     }
 
     /// True if it has all of these properties.
@@ -422,41 +465,10 @@ impl OpRow {
             Overwrites::Operands(operands) => operands.contains(&i),
             Overwrites::Every => true,
             Overwrites::OfClass => {
-                i == 0 && self.vector_function().is_some() || i < 2 && self.vector_arithmetic().is_some()
+                let class = self.class();
+                i == 0 && class.vector_function().is_some() || i < 2 && class.vector_arithmetic().is_some()
             }
         }
-    }
-
-    /// The vectorized function of one f32 operand that computes it.
-    pub fn vector_function(&self) -> Option<Function> {
-        match self.columns.class {
-            Class::Unary(op) => fast::function_of(op),
-            _ => None,
-        }
-    }
-
-    /// The vectorized function of two f32 operands that computes it.
-    pub fn vector_arithmetic(&self) -> Option<Arithmetic> {
-        match self.columns.class {
-            Class::Binary(op) => fast::arithmetic_of(op),
-            _ => None,
-        }
-    }
-
-    /// The step of a fused program that computes it from f32, or from i32 where `is_int`. A boolean is an i32
-    /// there.
-    pub fn step(&self, is_int: bool) -> Option<StepKind> {
-        Some(match (self.columns.class, self.op) {
-            (Class::Unary(_), _) => StepKind::Map(self.vector_function()?),
-            (Class::Binary(Binary::Add), _) if is_int => StepKind::Ints(IntArithmetic::Add),
-            (Class::Binary(Binary::Sub), _) if is_int => StepKind::Ints(IntArithmetic::Sub),
-            (Class::Binary(Binary::Mul), _) if is_int => StepKind::Ints(IntArithmetic::Mul),
-            (Class::Binary(_), _) if !is_int => StepKind::Arithmetic(self.vector_arithmetic()?),
-            (Class::Compare(op), _) => StepKind::Compare(op),
-            (_, Some(Op::Cast)) => StepKind::ToFloat,
-            (_, Some(Op::SelectV2)) => StepKind::Choose,
-            _ => return None,
-        })
     }
 
     /// The work of one evaluation.
@@ -487,12 +499,7 @@ const BASE: Columns = Columns {
 
 /// A pure function of dense tensors.
 pub const fn function(cpu: Make, shape: Rule, cost: Cost) -> Columns {
-    Columns { cpu: Some(Cpu::Alone(cpu)), shape, cost, ..BASE }
-}
-
-/// A pure function of dense tensors, composed of other operators' functions.
-pub(super) const fn composed(cpu: Compose, shape: Rule, cost: Cost) -> Columns {
-    Columns { cpu: Some(Cpu::Composed(cpu)), shape, cost, ..BASE }
+    Columns { cpu: Some(Cpu::Own(cpu)), shape, cost, ..BASE }
 }
 
 /// A function of dense tensors that runs even if no result is used: its errors are wanted, or its results
@@ -507,58 +514,75 @@ pub(super) const fn random(cpu: Make, shape: Rule, cost: Cost) -> Columns {
     Columns { effect: Effect::Allocate, gradient: Gradient::Constant, ..function(cpu, shape, cost) }
 }
 
-const fn of_class(class: Class, shape: Rule, cost: Cost) -> Columns {
-    Columns { class, overwrites: Overwrites::OfClass, shape, cost, ..BASE }
+const fn of_class(class: Class, cpu: fn(Class, &Attributes<'_>) -> Made, shape: Rule, cost: Cost) -> Columns {
+    let cpu = Some(Cpu::OfClass(cpu));
+    Columns { class, cpu, overwrites: Overwrites::OfClass, shape, cost, ..BASE }
 }
 
 /// A function of each element.
 pub(super) const fn unary(op: Unary) -> Columns {
-    let columns = of_class(Class::Unary(op), rules::same, Cost::PerResult(4));
+    let columns = of_class(Class::Unary(op), elementwise::unary, rules::same, Cost::PerResult(4));
     Columns { traits: Traits::ELEMENTWISE, total: FLOATS, layout: Some("i>i"), ..columns }
 }
 
 /// A predicate on each element.
 pub(super) const fn test(op: Test) -> Columns {
-    let columns = of_class(Class::Test(op), rules::same, Cost::PerResult(1));
+    let columns = of_class(Class::Test(op), elementwise::test, rules::same, Cost::PerResult(1));
     Columns { traits: Traits::ELEMENTWISE, layout: Some("i>i"), ..columns.no_gradient() }
 }
 
 /// A real-valued function of each complex element.
 pub(super) const fn part(op: Part) -> Columns {
-    Columns { traits: Traits::ELEMENTWISE, ..of_class(Class::Part(op), rules::same, Cost::PerResult(2)) }
+    let columns = of_class(Class::Part(op), elementwise::part, rules::same, Cost::PerResult(2));
+    Columns { traits: Traits::ELEMENTWISE, ..columns }
 }
 
 /// A function of the elements of two tensors.
 pub(super) const fn binary(op: Binary) -> Columns {
-    let columns = of_class(Class::Binary(op), rules::broadcasting, Cost::PerResult(1));
+    let columns = of_class(Class::Binary(op), elementwise::binary, rules::broadcasting, Cost::PerResult(1));
     Columns { traits: Traits::ELEMENTWISE, layout: Some("bb>i"), ..columns }
 }
 
 /// A comparison of the elements of two tensors.
 pub(super) const fn compare(op: Compare) -> Columns {
-    let columns = of_class(Class::Compare(op), rules::comparison, Cost::PerResult(1));
+    let columns = of_class(Class::Compare(op), elementwise::compare, rules::comparison, Cost::PerResult(1));
     let columns = Columns { traits: Traits::ELEMENTWISE, layout: Some("bb>i"), ..columns };
     columns.total(NUMBERS).no_gradient()
 }
 
 /// A reduction along axes.
 pub(super) const fn reduce(op: Reduce) -> Columns {
-    of_class(Class::Reduce(op), arrays::reduction, Cost::PerOperand(1)).layout("ia>k")
+    of_class(Class::Reduce(op), elementwise::reduce, arrays::reduction, Cost::PerOperand(1)).layout("ia>k")
 }
 
 /// A running sum or product.
 pub(super) const fn scan(op: Scan) -> Columns {
-    of_class(Class::Scan(op), arrays::scan, Cost::PerResult(1))
+    of_class(Class::Scan(op), elementwise::scan, arrays::scan, Cost::PerResult(1))
 }
 
 /// A reduction of rows by segment id.
 pub(super) const fn segment(op: Segment) -> Columns {
-    of_class(Class::Segment(op), arrays::segment, Cost::PerOperand(1))
+    of_class(Class::Segment(op), elementwise::segment, arrays::segment, Cost::PerOperand(1))
 }
 
 /// A reduction of rows by sorted segment id.
 pub(super) const fn sorted_segment(op: SortedSegment) -> Columns {
-    of_class(Class::SortedSegment(op), arrays::sorted_segment, Cost::PerOperand(1))
+    of_class(
+        Class::SortedSegment(op),
+        elementwise::sorted_segment,
+        arrays::sorted_segment,
+        Cost::PerOperand(1),
+    )
+}
+
+/// A conversion of each element to another type.
+pub(super) const fn cast() -> Columns {
+    of_class(Class::Cast, elementwise::cast, rules::same, Cost::PerResult(1))
+}
+
+/// Elements of the second and the third tensor, chosen by the first.
+pub(super) const fn select() -> Columns {
+    of_class(Class::Select, elementwise::select_v2, rules::select_v2, Cost::PerResult(1))
 }
 
 /// A pure function of values other than dense tensors; its kernel belongs to the runtime.
@@ -587,6 +611,16 @@ pub(super) const fn unsupported(shape: Rule) -> Columns {
 }
 
 impl Columns {
+    /// True if there is a CPU function.
+    pub(super) const fn is_function(&self) -> bool {
+        self.cpu.is_some()
+    }
+
+    /// The class.
+    pub(super) const fn class(&self) -> Class {
+        self.class
+    }
+
     /// Adds traits.
     const fn with(self, traits: Traits) -> Columns {
         Columns { traits: self.traits.and(traits), ..self }

@@ -4,41 +4,62 @@ use super::{count_in, int_in, ints_in, of, owning, owning_many};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::op::row::{Class, Lookup, OpRow};
+use crate::tf::op::row::Class;
+use crate::tf::op::rows;
 use crate::tf::{
-    self, Binary, Compare, Part, Test, Unary, binary, cast_truncated, compare, fast, part, scan, segment,
-    select_slices, test, unary, unsorted_segment,
+    self, Binary, Compare, Part, Test, Unary, cast_truncated, fast, select_slices, unsorted_segment,
 };
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
-/// The function of a class.
-pub(in crate::tf::op) fn of_class(class: Class, attrs: &Attributes<'_>) -> Made {
+/// The error for a class that is not the constructor's.
+fn other_class(attrs: &Attributes<'_>) -> Made {
+    invalid(attrs.op(), "no function of its class".to_owned())
+}
+
+pub(in crate::tf::op) fn unary(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Unary(op) = class else { return other_class(attrs) };
+    owning(attrs, move |[x], cx| fast::unary(op, x, cx))
+}
+
+pub(in crate::tf::op) fn test(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Test(op) = class else { return other_class(attrs) };
+    of(attrs, move |[x], m| tf::test(op, x, m))
+}
+
+pub(in crate::tf::op) fn part(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Part(op) = class else { return other_class(attrs) };
+    let to = attrs.dtype("Tout")?;
+    of(attrs, move |[x], m| typed(tf::part(op, x, m)?, to))
+}
+
+pub(in crate::tf::op) fn binary(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Binary(op) = class else { return other_class(attrs) };
+    owning(attrs, move |[a, b], cx| fast::binary(op, a, b, cx))
+}
+
+pub(in crate::tf::op) fn reduce(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Reduce(op) = class else { return other_class(attrs) };
+    let (name, keep_dims) = (attrs.op(), attrs.bool("keep_dims")?);
+    owning(attrs, move |[x, axes], cx| {
+        fast::reduce(op, &x, &ints_in(name, "reduction_indices", &axes)?, keep_dims, cx)
+    })
+}
+
+pub(in crate::tf::op) fn scan(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Scan(op) = class else { return other_class(attrs) };
+    let (name, exclusive, reverse) = (attrs.op(), attrs.bool("exclusive")?, attrs.bool("reverse")?);
+    of(attrs, move |[x, axis], m| tf::scan(op, x, int_in(name, "axis", axis)?, exclusive, reverse, m))
+}
+
+pub(in crate::tf::op) fn segment(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Segment(op) = class else { return other_class(attrs) };
     let name = attrs.op();
-    match class {
-        Class::Unary(op) => owning(attrs, move |[x], cx| fast::unary(op, x, cx)),
-        Class::Binary(op) => owning(attrs, move |[a, b], cx| fast::binary(op, a, b, cx)),
-        Class::Compare(op) => comparison(op, attrs),
-        Class::Test(op) => of(attrs, move |[x], m| test(op, x, m)),
-        Class::Part(op) => {
-            let to = attrs.dtype("Tout")?;
-            of(attrs, move |[x], m| typed(part(op, x, m)?, to))
-        }
-        Class::Reduce(op) => {
-            let keep_dims = attrs.bool("keep_dims")?;
-            owning(attrs, move |[x, axes], cx| {
-                fast::reduce(op, &x, &ints_in(name, "reduction_indices", &axes)?, keep_dims, cx)
-            })
-        }
-        Class::Scan(op) => {
-            let (exclusive, reverse) = (attrs.bool("exclusive")?, attrs.bool("reverse")?);
-            of(attrs, move |[x, axis], m| scan(op, x, int_in(name, "axis", axis)?, exclusive, reverse, m))
-        }
-        Class::Segment(op) => of(attrs, move |[x, ids, n], m| {
-            unsorted_segment(op, x, ids, count_in(name, "num_segments", n)?, m)
-        }),
-        Class::SortedSegment(op) => of(attrs, move |[x, ids], m| segment(op, x, ids, m)),
-        Class::Other => invalid(name, "no function of its class".to_owned()),
-    }
+    of(attrs, move |[x, ids, n], m| unsorted_segment(op, x, ids, count_in(name, "num_segments", n)?, m))
+}
+
+pub(in crate::tf::op) fn sorted_segment(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::SortedSegment(op) = class else { return other_class(attrs) };
+    of(attrs, move |[x, ids], m| tf::segment(op, x, ids, m))
 }
 
 /// Checks the result's dtype against an attribute.
@@ -49,7 +70,8 @@ fn typed(result: HostTensor, want: DType) -> Result<HostTensor, TensorError> {
 
 /// A comparison. For `Equal` and `NotEqual`, an attribute selects a scalar result for shapes that do not
 /// broadcast.
-fn comparison(op: Compare, attrs: &Attributes<'_>) -> Made {
+pub(in crate::tf::op) fn compare(class: Class, attrs: &Attributes<'_>) -> Made {
+    let Class::Compare(op) = class else { return other_class(attrs) };
     let lenient = match op {
         Compare::Equal | Compare::NotEqual => !attrs.bool("incompatible_shape_error")?,
         _ => false,
@@ -70,7 +92,7 @@ pub(in crate::tf::op) fn select(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[c, a, b], m| select_slices(c, a, b, m))
 }
 
-pub(in crate::tf::op) fn select_v2(attrs: &Attributes<'_>) -> Made {
+pub(in crate::tf::op) fn select_v2(_: Class, attrs: &Attributes<'_>) -> Made {
     owning(attrs, |[c, a, b], cx| fast::select(&c, &a, &b, cx))
 }
 
@@ -105,7 +127,7 @@ pub(in crate::tf::op) fn leaky_relu_grad(attrs: &Attributes<'_>) -> Made {
     of(attrs, move |[dy, x], m| tf::leaky_relu_grad(dy, x, alpha, m))
 }
 
-pub(in crate::tf::op) fn cast(attrs: &Attributes<'_>) -> Made {
+pub(in crate::tf::op) fn cast(_: Class, attrs: &Attributes<'_>) -> Made {
     let to = attrs.dtype("DstT")?;
     if attrs.bool("Truncate")? {
         return of(attrs, move |[x], m| cast_truncated(x, to, m));
@@ -127,7 +149,7 @@ pub(in crate::tf::op) fn check_numerics(attrs: &Attributes<'_>) -> Made {
     let (op, message) = (attrs.op(), attrs.string("message")?);
     of(attrs, move |[x], m| {
         for (question, what) in [(Test::IsNan, "NaN"), (Test::IsInf, "infinite")] {
-            if test(question, x, m)?.read::<I1>()?.iter().any(|found| found.is_true()) {
+            if tf::test(question, x, m)?.read::<I1>()?.iter().any(|found| found.is_true()) {
                 return invalid(op, format!("{message}: {what} values in shape {}", x.shape()));
             }
         }
@@ -135,9 +157,9 @@ pub(in crate::tf::op) fn check_numerics(attrs: &Attributes<'_>) -> Made {
     })
 }
 
-pub(in crate::tf::op) fn unary_ops_composition(attrs: &Attributes<'_>, row: Lookup) -> Made {
+pub(in crate::tf::op) fn unary_ops_composition(attrs: &Attributes<'_>) -> Made {
     let names = attrs.strings("op_names")?;
-    let ops = names.iter().map(|name| match row(name).map(OpRow::class) {
+    let ops = names.iter().map(|name| match rows::class(name) {
         Some(Class::Unary(op)) => Ok(op),
         _ => invalid(attrs.op(), format!("`{name}` is no elementwise function")),
     });
@@ -151,11 +173,11 @@ pub(in crate::tf::op) fn approximate_equal(attrs: &Attributes<'_>) -> Made {
     of(attrs, move |[a, b], m| {
         b.expect_shape("y", a.shape())?;
         let tolerance = HostTensor::from_slice(Shape::scalar(), &[tolerance], m)?;
-        let difference = binary(Binary::Sub, a, b, m)?;
+        let difference = tf::binary(Binary::Sub, a, b, m)?;
         let distance = match a.dtype() {
-            DType::Complex64 | DType::Complex128 => part(Part::ComplexAbs, &difference, m)?,
-            _ => unary(Unary::Abs, &difference, m)?,
+            DType::Complex64 | DType::Complex128 => tf::part(Part::ComplexAbs, &difference, m)?,
+            _ => tf::unary(Unary::Abs, &difference, m)?,
         };
-        compare(Compare::Less, &distance, &tf::cast(&tolerance, distance.dtype(), m)?, m)
+        tf::compare(Compare::Less, &distance, &tf::cast(&tolerance, distance.dtype(), m)?, m)
     })
 }

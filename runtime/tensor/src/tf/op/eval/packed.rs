@@ -26,7 +26,7 @@ use crate::tf::fast::Cx;
 use crate::tf::fused::{self, After, Attention, ByteForm, ByteSum, Program, Step, Value, Weights};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::op::row::Lookup;
+use crate::tf::op::rows::class;
 use crate::tf::op::types::Type;
 use crate::{DType, HostTensor, Shape, TensorError};
 
@@ -35,34 +35,34 @@ pub(in crate::tf::op) fn pack_matrix(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x], cx| fused::pack_matrix(&x, is_transposed, cx))
 }
 
-pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>, row: Lookup) -> Made {
+pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>) -> Made {
     let (shape, contracted) = (sizes(attrs, "shape")?, attrs.count("contracted")?);
     let Some((inner, columns)) = shape.split_at_checked(contracted) else {
         return invalid("_PackedMatMul", format!("{contracted} axes contracted of weights {shape:?}"));
     };
     let (inner, columns) = (inner.to_vec(), columns.to_vec());
     let both = [&inner, &columns].map(|dims| dims.iter().product());
-    packed(attrs, row, &[[1, 1], both].concat(), move |x, weights, after, cx| {
+    packed(attrs, &[[1, 1], both].concat(), move |x, weights, after, cx| {
         product(x, (&inner, &columns), weights, after, cx)
     })
 }
 
-pub(in crate::tf::op) fn packed_conv2d(attrs: &Attributes<'_>, row: Lookup) -> Made {
+pub(in crate::tf::op) fn packed_conv2d(attrs: &Attributes<'_>) -> Made {
     let conv = conv(attrs)?;
-    packed(attrs, row, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
+    packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
         fused::conv2d(x, weights, &conv, after, cx)
     })
 }
 
-pub(in crate::tf::op) fn packed_depthwise_conv2d_native(attrs: &Attributes<'_>, row: Lookup) -> Made {
+pub(in crate::tf::op) fn packed_depthwise_conv2d_native(attrs: &Attributes<'_>) -> Made {
     let conv = conv(attrs)?;
-    packed(attrs, row, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
+    packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
         fused::depthwise_conv2d(x, weights, &conv, after, cx)
     })
 }
 
-pub(in crate::tf::op) fn fused_elementwise(attrs: &Attributes<'_>, row: Lookup) -> Made {
-    let program = program(attrs, row)?;
+pub(in crate::tf::op) fn fused_elementwise(attrs: &Attributes<'_>) -> Made {
+    let program = program(attrs)?;
     owning_many(attrs, 0, move |operands, cx| program.run(operands.into_vec(), cx))
 }
 
@@ -88,12 +88,12 @@ pub(in crate::tf::op) fn gelu(attrs: &Attributes<'_>) -> Made {
 
 /// The vectorized function of an elementwise operator of one operand. `GeluExact`, `GeluApproximate` and
 /// `Silu` are names in `fused_ops` only; no row has them.
-fn function(name: &str, row: Lookup) -> Option<Function> {
+fn function(name: &str) -> Option<Function> {
     match name {
         "GeluExact" => Some(Function::Gelu),
         "GeluApproximate" => Some(Function::GeluTanh),
         "Silu" => Some(Function::Silu),
-        _ => row(name)?.vector_function(),
+        _ => class(name)?.vector_function(),
     }
 }
 
@@ -107,7 +107,7 @@ struct EpilogueSpec {
 }
 
 impl EpilogueSpec {
-    fn new(attrs: &Attributes<'_>, row: Lookup) -> Result<EpilogueSpec, TensorError> {
+    fn new(attrs: &Attributes<'_>) -> Result<EpilogueSpec, TensorError> {
         let names = attrs.strings("fused_ops")?;
         let mut rest = &names[..];
         let mut take = |name: &str| match rest.split_first() {
@@ -123,7 +123,7 @@ impl EpilogueSpec {
             [name] if name == "LeakyRelu" => {
                 Some(Function::LeakyRelu(attrs.float("leakyrelu_alpha")? as f32))
             }
-            [name] => function(name, row),
+            [name] => function(name),
             _ => None,
         };
         match function {
@@ -180,7 +180,6 @@ fn sizes(attrs: &Attributes<'_>, name: &str) -> Result<Vec<usize>, TensorError> 
 /// A product with packed weights of these dimensions.
 fn packed(
     attrs: &Attributes<'_>,
-    row: Lookup,
     dims: &[usize],
     product: impl Fn(&HostTensor, &Weights, &After<'_>, &Cx<'_>) -> Result<HostTensor, TensorError>
     + Send
@@ -188,7 +187,7 @@ fn packed(
     + 'static,
 ) -> Made {
     let (op, dims) = (attrs.op(), dims.to_vec());
-    let epilogue = EpilogueSpec::new(attrs, row)?;
+    let epilogue = EpilogueSpec::new(attrs)?;
     let range = input_range(attrs)?;
     let (from, to) = (attrs.ty("T")?, attrs.ty("U")?);
     let input = bytes_are_signed(from);
@@ -274,7 +273,7 @@ fn product(
     fused::matmul(&flat, weights, &after, cx)?.reshaped(shape)
 }
 
-fn program(attrs: &Attributes<'_>, row: Lookup) -> Result<Program, TensorError> {
+fn program(attrs: &Attributes<'_>) -> Result<Program, TensorError> {
     let op = attrs.op();
     let (names, numbers) = (attrs.strings("ops")?, attrs.floats("numbers")?);
     let operands = attrs.types("TArgs")?.into_iter().map(Type::dtype).collect::<Option<Vec<DType>>>();
@@ -291,18 +290,18 @@ fn program(attrs: &Attributes<'_>, row: Lookup) -> Result<Program, TensorError> 
     };
     let mut is_int: Vec<bool> = operands.iter().map(|&dtype| dtype == DType::I32).collect();
     let mut step = |name: &str| {
-        let step = match function(name, row) {
+        let step = match function(name) {
             Some(function) => Step::Map(function, next()?),
             None => {
-                let row = row(name)?;
-                let n_values = row.signature().inputs.len();
-                let values: SmallVec<[Value; 3]> = (0..n_values).map(|_| next()).collect::<Option<_>>()?;
+                let class = class(name)?;
+                let values = (0..class.n_step_operands()).map(|_| next());
+                let values: SmallVec<[Value; 3]> = values.collect::<Option<_>>()?;
                 let is_int = |value: &Value| match *value {
                     Value::Operand(at) => is_int.get(at) == Some(&true),
                     Value::Step(at) => is_int.get(n + at) == Some(&true),
                     Value::Number(_) => false,
                 };
-                row.step(values.iter().any(is_int))?.of(&values)?
+                class.step(values.iter().any(is_int))?.of(&values)?
             }
         };
         is_int.push(step.dtype() == DType::I32);

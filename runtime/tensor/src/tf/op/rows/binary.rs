@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::rules;
-use super::super::row::{ALL, BOOLS, Cost, FLOATS, INTS, NUMBERS, binary, compare, function};
+use super::super::row::{ALL, BOOLS, Cost, FLOATS, INTS, NUMBERS, binary, compare, function, select};
 use super::operators::operators;
 use crate::tf::{Binary, Compare};
 
@@ -144,9 +144,5 @@ operators! { 1:
         => function(eval::elementwise::select, rules::select, Cost::PerResult(1)).total(ALL).layout("eii>i");
     /// Elements of two tensors by a condition, all of them broadcast.
     SelectV2 "condition:bool t:T e:T -> output:T; T:type"
-        => function(
-            eval::elementwise::select_v2,
-            rules::select_v2,
-            Cost::PerResult(1),
-        ).total(ALL).layout("bbb>i");
+        => select().total(ALL).layout("bbb>i");
 }

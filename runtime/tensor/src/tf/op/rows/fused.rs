@@ -4,7 +4,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{layers, onnx, rules};
-use super::super::row::{Activates, Cost, FLOATS, Gradient, ProductForm, ProductOps, composed, function};
+use super::super::row::{Activates, Cost, FLOATS, Gradient, ProductForm, ProductOps, function};
 use super::operators::operators;
 
 operators! { 6:
@@ -55,7 +55,7 @@ operators! { 6:
     _FusedElementwise
         "args:*TArgs -> y:*TResults; TArgs:list(type) TResults:list(type) numbers:list(float)=[] \
          ops:list(string) results:list(int) values:list(int)"
-        => composed(
+        => function(
             eval::packed::fused_elementwise,
             layers::fused_elementwise,
             Cost::By(cost::elementwise_program),
@@ -82,7 +82,7 @@ operators! { 6:
          num_residuals:int=0 output_scale:float=1.0 output_zero_point:int=0 padding:string \
          residual_scale:float=1.0 residual_zero_point:int=0 strides:list(int) sum_scale:float=1.0 \
          sum_zero_point:int=0"
-        => composed(
+        => function(
             eval::packed::packed_conv2d,
             layers::packed_conv2d,
             Cost::By(cost::packed_conv2d),
@@ -96,7 +96,7 @@ operators! { 6:
          num_residuals:int=0 output_scale:float=1.0 output_zero_point:int=0 padding:string \
          residual_scale:float=1.0 residual_zero_point:int=0 strides:list(int) sum_scale:float=1.0 \
          sum_zero_point:int=0"
-        => composed(
+        => function(
             eval::packed::packed_depthwise_conv2d_native,
             layers::packed_depthwise_conv2d_native,
             Cost::By(cost::packed_depthwise),
@@ -130,7 +130,7 @@ operators! { 6:
          input_zero_point:int=0 leakyrelu_alpha:float=0.2 num_args:int num_residuals:int=0 \
          output_scale:float=1.0 output_zero_point:int=0 residual_scale:float=1.0 \
          residual_zero_point:int=0 shape:list(int) sum_scale:float=1.0 sum_zero_point:int=0"
-        => composed(
+        => function(
             eval::packed::packed_matmul,
             layers::packed_matmul,
             Cost::By(cost::packed_matmul),

@@ -12,7 +12,8 @@
 //! does not compile.
 //!
 //! A family whose Cargo feature is off has no rows: lookups do not find its operators, and the linker drops
-//! their functions. The compiler enables all families.
+//! their functions. The compiler enables all families. A program that names its operators when it is compiled
+//! (`selected`) uses no lookup, and contains those alone.
 
 mod binary;
 mod control;
@@ -28,6 +29,7 @@ mod others;
 mod quantize;
 mod random;
 mod reductions;
+mod selected;
 mod shaping;
 mod sparse;
 mod state;
@@ -43,21 +45,27 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use super::row::{Op, OpRow};
+use super::row::{Class, Op, OpRow};
 
 /// The operators of a file, and the Cargo feature that includes them.
 struct Family {
     feature: &'static str,
-    rows: &'static [OpRow],
+    rows: &'static [&'static OpRow],
 }
 
-/// Defines the table of families; the position of a family is its number.
+/// Defines the table of families, in which the position of a family is its number, and the tables of names,
+/// classes and rows of all families, whether their features are on or off.
 macro_rules! families {
     ($($module:ident $feature:literal,)+) => {
-        static FAMILIES: [Family; [$($feature),+].len()] = [$(Family {
+        const N_FAMILIES: usize = [$($feature),+].len();
+        static FAMILIES: [Family; N_FAMILIES] = [$(Family {
             feature: $feature,
-            rows: if cfg!(feature = $feature) { &$module::ROWS } else { &[] },
+            rows: if cfg!(feature = $feature) { $module::ROWS } else { &[] },
         }),+];
+        static NAMES: [&[&str]; N_FAMILIES] = [$($module::NAMES),+];
+        static ARE_FUNCTIONS: [&[bool]; N_FAMILIES] = [$($module::ARE_FUNCTIONS),+];
+        static CLASSES: [&[Class]; N_FAMILIES] = [$($module::CLASSES),+];
+        static ROWS: [&[&OpRow]; N_FAMILIES] = [$($module::ROWS),+];
     };
 }
 
@@ -88,7 +96,13 @@ families! {
 
 /// All rows, in the order of the tables.
 fn in_order() -> impl Iterator<Item = &'static OpRow> {
-    FAMILIES.iter().flat_map(|family| family.rows)
+    FAMILIES.iter().flat_map(|family| family.rows.iter().copied())
+}
+
+/// The class of the operator with this name, without its row.
+pub(super) fn class(name: &str) -> Option<Class> {
+    let named = NAMES.iter().zip(&CLASSES).flat_map(|(names, classes)| names.iter().zip(classes.iter()));
+    named.into_iter().find(|(known, _)| **known == name).map(|(_, class)| *class)
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =
@@ -150,7 +164,7 @@ impl Op {
     /// # Panics
     /// If the Cargo feature of the operator's family is off; see [`Op::feature`].
     pub fn row(self) -> &'static OpRow {
-        &self.family().rows[usize::from(self.0 & 0xff)]
+        self.family().rows[usize::from(self.0 & 0xff)]
     }
 
     /// The Cargo feature that includes the operator.
@@ -178,6 +192,8 @@ impl fmt::Debug for Op {
         f.write_str(self.name())
     }
 }
+
+pub use selected::{are_functions, n_functions, selected};
 
 #[cfg(test)]
 mod tests;

@@ -203,7 +203,8 @@ fn products_have_three_forms() {
             }
             // The epilogue needs a vectorized function; `_Gelu` and `LeakyRelu` have one with parameters.
             Fusion::Activation(_) => assert!(
-                row.vector_function().is_some() || [Some(Op::_Gelu), Some(Op::LeakyRelu)].contains(&row.op),
+                row.class().vector_function().is_some()
+                    || [Some(Op::_Gelu), Some(Op::LeakyRelu)].contains(&row.op),
                 "{}",
                 row.name
             ),

@@ -3,8 +3,8 @@
 use super::super::eval;
 use super::super::infer::rules;
 use super::super::row::{
-    ALL, Activates, BOOLS, Cost, FLOATS, Gradient, INTS, NONE, NUMBERS, composed, function, impure, part,
-    test, unary,
+    ALL, Activates, BOOLS, Cost, FLOATS, Gradient, INTS, NONE, NUMBERS, cast, function, impure, part, test,
+    unary,
 };
 use super::operators::operators;
 use crate::tf::{Part, Test, Unary};
@@ -125,7 +125,7 @@ operators! { 0:
         => function(eval::elementwise::bitcast, rules::bitcast, Cost::Free).no_gradient();
     /// The same values as elements of another type.
     Cast "x:SrcT -> y:DstT; DstT:type SrcT:type Truncate:bool=false"
-        => function(eval::elementwise::cast, rules::same, Cost::PerResult(1)).total(ALL).layout("i>i");
+        => cast().total(ALL).layout("i>i");
     /// The operand, or an error if an element is infinite or NaN.
     CheckNumerics "!tensor:T -> output:T; T:type message:string"
         => impure(eval::elementwise::check_numerics, rules::same, Cost::PerOperand(2));
@@ -150,5 +150,5 @@ operators! { 0:
         => function(eval::shaping::zeros_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i").no_gradient();
     /// Several elementwise functions applied one after the other.
     _UnaryOpsComposition "x:T -> y:T; T:type op_names:list(string)"
-        => composed(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8)).differentiated(Gradient::Expands);
+        => function(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8)).differentiated(Gradient::Expands);
 }
