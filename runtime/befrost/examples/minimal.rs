@@ -1,6 +1,6 @@
 //! The smallest program: loader, executor, and one kernel of its own.
 //!
-//! `cargo build --profile dist -p befrost --example minimal --no-default-features`
+//! `cargo build --profile small -p befrost --example minimal --no-default-features`
 //!
 //! The program in it is `func.func @main(%x: i32) -> i32 { ... }` of the test that keeps it current.
 

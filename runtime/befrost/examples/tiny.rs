@@ -1,6 +1,6 @@
 //! A small program: the digits network is in it, and of the kernels only those that it needs.
 //!
-//! `cargo build --profile dist -p befrost --example tiny --no-default-features`
+//! `cargo build --profile small -p befrost --example tiny --no-default-features`
 //!
 //! `ir-translate --print-kernels` told the kernels.
 

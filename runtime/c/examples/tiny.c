@@ -2,9 +2,9 @@
  * of the kernels only those that the model uses, as `ir-translate --print-kernels` tells:
  *
  *   BEFROST_KERNELS="tf.Const tf._PackedMatMul" \
- *     cargo rustc --profile dist -p befrost-c --crate-type staticlib --no-default-features
+ *     cargo rustc --profile small -p befrost-c --crate-type staticlib --no-default-features
  *   cc -O2 -I runtime/c/include -DMODEL='"runtime/befrost/examples/digits_mlp.bef"' runtime/c/examples/tiny.c
- *      -Wl,--gc-sections -s target/dist/libbefrost_c.a -lm -lpthread -ldl -o tiny */
+ *      -Wl,--gc-sections -s target/small/libbefrost_c.a -lm -lpthread -ldl -o tiny */
 #include <befrost.h>
 #include <stdio.h>
 #include <stdlib.h>

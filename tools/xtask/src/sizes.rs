@@ -57,12 +57,11 @@ fn table(text: &str) -> Result<BTreeMap<String, u64>, String> {
     .collect()
 }
 
-/// Runs cargo in the profile of what is given away.
+/// Runs cargo in the profile of small programs.
 fn cargo(root: &Path, target: &Path, arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("cargo");
-    command.args(arguments).args(["--profile", "dist", "--no-default-features"]);
-    command.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DIST_STRIP", "symbols");
-    succeeded(command.current_dir(root).env("BEFROST_KERNELS", MLP))
+    command.args(arguments).args(["--profile", "small", "--no-default-features"]);
+    succeeded(command.current_dir(root).env("CARGO_TARGET_DIR", target).env("BEFROST_KERNELS", MLP))
 }
 
 fn succeeded(command: &mut Command) -> Result<(), String> {
@@ -73,13 +72,13 @@ fn succeeded(command: &mut Command) -> Result<(), String> {
 /// The size of an example of the facade.
 fn example(root: &Path, target: &Path, name: &str) -> Result<u64, String> {
     cargo(root, target, &["build", "-q", "-p", "befrost", "--example", name])?;
-    size_of(&target.join("dist/examples").join(name))
+    size_of(&target.join("small/examples").join(name))
 }
 
 /// The size of the example in C, linked with the static library.
 fn in_c(root: &Path, target: &Path) -> Result<u64, String> {
     cargo(root, target, &["rustc", "-q", "-p", "befrost-c", "--crate-type", "staticlib"])?;
-    let program = target.join("dist/tiny");
+    let program = target.join("small/tiny");
     let model = format!("-DMODEL=\"{}\"", root.join("runtime/befrost/examples/digits_mlp.bef").display());
     let mut cc = Command::new("cc");
     cc.args([
@@ -93,7 +92,7 @@ fn in_c(root: &Path, target: &Path) -> Result<u64, String> {
         "-o",
     ])
     .arg(&program)
-    .arg(target.join("dist/libbefrost_c.a"))
+    .arg(target.join("small/libbefrost_c.a"))
     .args(["-lm", "-lpthread", "-ldl"]);
     succeeded(cc.current_dir(root))?;
     size_of(&program)
