@@ -64,9 +64,7 @@ impl Model {
         let path = path.as_ref();
         let (program, init) = match (KnownFile::open(path, options.access)?.kind, options.precision) {
             (FileKind::Bef, None) => (options.access.program(runtime, path)?, None),
-            (FileKind::Bef, Some(_)) => {
-                return Err(refused(format!("'{}' is compiled already", path.display())));
-            }
+            (FileKind::Bef, Some(_)) => return Err(compiled_already(path)),
             _ => {
                 let compiled = compiled(Source::File(path.to_owned()), options)?;
                 (runtime.load_bytes(&compiled.bef)?, compiled.init)
@@ -186,6 +184,11 @@ pub(crate) fn default_function(program: &Program, init: Option<&str>) -> Result<
             Err(refused(format!("name the signature; there are: {}", names.join(", "))))
         }
     }
+}
+
+/// The refusal of a precision for a program.
+pub(crate) fn compiled_already(path: &Path) -> Error {
+    refused(format!("'{}' is compiled already: its precision cannot change", path.display()))
 }
 
 fn refused(message: String) -> Error {

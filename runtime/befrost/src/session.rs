@@ -35,7 +35,7 @@ use befrost_compiler::device::ResourcePlaces;
 use befrost_compiler::import::Initialization;
 use befrost_kernel_api::context::{Cancellation, Output, Resources};
 use befrost_kernel_api::{Error, ErrorCode, Value};
-use befrost_tensor::{HostTensor, TensorError};
+use befrost_tensor::{HostTensor, Shape, TensorError};
 
 use crate::compile::{CompileError, CompileOptions, Compiled, Source, canonical, compiled, ports};
 use crate::datum::Datum;
@@ -271,6 +271,24 @@ impl Session {
         let [feeds, fetches, targets] =
             [feeds, fetches, targets].map(|names| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>());
         self.executable(&feeds, &fetches, &targets).map(|_| ())
+    }
+
+    /// [`Session::warm`] for feeds of these sizes: unless the session has one program for all sizes
+    /// ([`Shapes::Declared`]), theirs is compiled too, so that their first run finds it.
+    ///
+    /// # Errors
+    /// As [`Session::warm`], and if a feed is not declared with such sizes.
+    pub fn warm_sizes<T: AsRef<str>>(
+        &self,
+        feeds: &[(T, Shape)],
+        fetches: &[T],
+        targets: &[T],
+    ) -> Result<(), Error> {
+        let names: Vec<&str> = feeds.iter().map(|(name, _)| name.as_ref()).collect();
+        let [fetches, targets] =
+            [fetches, targets].map(|names| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>());
+        let executable = self.executable(&names, &fetches, &targets)?;
+        executable.warm(&self.shared, feeds.iter().map(|(_, shape)| shape))
     }
 
     /// Prepares these names to be run again and again: nothing is looked up then.

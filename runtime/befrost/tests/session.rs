@@ -9,7 +9,9 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use befrost::{ErrorCode, HostTensor, Progress, Resources, RunOptions, Runtime, Session, Shapes, npy};
+use befrost::{
+    ErrorCode, HostTensor, Precision, Progress, Resources, RunOptions, Runtime, Session, Shape, Shapes, npy,
+};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
@@ -359,6 +361,40 @@ fn who_is_told_of_a_compilation_cannot_wait_for_it() {
         assert!(same.as_ref().is_err_and(|error| error.code() == ErrorCode::FailedPrecondition), "{same:?}");
         assert!(other.is_ok(), "{other:?}");
     }
+}
+
+#[test]
+fn the_program_of_sizes_that_were_named_is_there_before_their_first_run() {
+    let session = digits(Shapes::Auto).open(data("digits/digits_mlp.pb")).expect("a session");
+    let shape = |sizes: &[usize]| Shape::new(sizes).expect("a shape");
+    session.warm_sizes(&[("images", shape(&[3, 64]))], &["logits"], &[]).expect("compiled");
+    let stats = session.stats();
+    assert_eq!((stats.compilations, stats.specializations), (2, 1));
+    assert_eq!(logits(&session, 3).len(), 30);
+    session.warm_sizes(&[("images", shape(&[3, 64]))], &["logits"], &[]).expect("there already");
+    assert_eq!(session.stats().compilations, 2);
+    let error =
+        session.warm_sizes(&[("images", shape(&[3, 65]))], &["logits"], &[]).expect_err("not declared");
+    assert!(error.message().contains("64"), "{error}");
+    // One program for all sizes.
+    let session = digits(Shapes::Declared).open(data("digits/digits_mlp.pb")).expect("a session");
+    session.warm_sizes(&[("images", shape(&[3, 64]))], &["logits"], &[]).expect("compiled");
+    assert_eq!(session.stats().specializations, 0);
+}
+
+#[test]
+fn a_session_computes_in_the_precision_that_was_asked_for() {
+    let exact = digits(Shapes::Declared).open(data("digits/digits_mlp.pb")).expect("a session");
+    let builder = digits(Shapes::Declared).precision(Precision::Bf16);
+    let rounded = builder.open(data("digits/digits_mlp.pb")).expect("a session");
+    let (exact, rounded) = (logits(&exact, 1), logits(&rounded, 1));
+    assert_ne!(exact, rounded);
+    assert!(
+        exact.iter().zip(&rounded).all(|(a, b)| (a - b).abs() < 0.1 * a.abs().max(1.0)),
+        "{exact:?} {rounded:?}"
+    );
+    let compiled = Session::builder().precision(Precision::Bf16).open(data("bef/golden/v1_0_adds.bef"));
+    assert!(compiled.expect_err("a program").message().contains("compiled already"));
 }
 
 /// Forty-two pairs of tensors of a graph, in both orders.

@@ -27,8 +27,11 @@ pub(crate) struct Model {
     n_runs: AtomicU64,
 }
 
-fn named_precision(name: &str) -> PyResult<Precision> {
-    Precision::ALL.into_iter().find(|precision| precision.name() == name).ok_or_else(|| {
+/// The precision of this name; none for "f32", which is that of the model.
+pub(crate) fn precision_of(name: Option<&str>) -> PyResult<Option<Precision>> {
+    let Some(name) = name.filter(|name| *name != "f32") else { return Ok(None) };
+    let found = Precision::ALL.into_iter().find(|precision| precision.name() == name);
+    found.map(Some).ok_or_else(|| {
         let names = Precision::ALL.map(|precision| format!("'{}'", precision.name())).join(", ");
         PyValueError::new_err(format!("precision is '{name}', not 'f32', {names}"))
     })
@@ -59,10 +62,7 @@ impl Model {
         let libraries = libraries.unwrap_or_default();
         let setup = Setup { work_queue, max_memory, libraries, name, ..Setup::default() };
         let runtime = setup.runtime()?;
-        let precision = match precision {
-            None | Some("f32") => None,
-            Some(name) => Some(named_precision(name)?),
-        };
+        let precision = precision_of(precision)?;
         let options = CompileOptions { level, precision, signature, cache_dir, ..CompileOptions::default() };
         let model = py.detach(|| befrost::Model::load_with(&runtime, path, &options));
         Model::of(py, model.map_err(|error| failure::of(&error))?, setup)

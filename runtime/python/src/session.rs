@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use befrost::{Cancellation, HostTensor, Resources, RunOptions, SessionStats, Shapes, Variables};
+use befrost::{Cancellation, HostTensor, Resources, RunOptions, SessionStats, Shape, Shapes, Variables};
 use pyo3::prelude::*;
 
 use crate::array::Loans;
 use crate::call::{Setup, SysStdout, cancelled, deadline, nearest};
-use crate::model::{PyPort, port};
+use crate::model::{PyPort, port, precision_of};
 use crate::tensor::{self, Tensor};
 use crate::{failure, interrupt};
 
@@ -87,7 +87,7 @@ impl Session {
     /// Opens a graph. `init` is the node that initializes its variables.
     #[new]
     #[pyo3(signature = (path, level = 2, init = None, work_queue = None, max_memory = None, store = None,
-                        signature = None, libraries = None, cache_dir = None, shapes = "auto"))]
+                        signature = None, libraries = None, cache_dir = None, shapes = "auto", precision = None))]
     #[expect(clippy::too_many_arguments, reason = "options")]
     fn new(
         py: Python<'_>,
@@ -101,6 +101,7 @@ impl Session {
         libraries: Option<Vec<PathBuf>>,
         cache_dir: Option<PathBuf>,
         shapes: &str,
+        precision: Option<&str>,
     ) -> PyResult<Session> {
         let libraries = libraries.unwrap_or_default();
         let setup = Setup { work_queue, max_memory, libraries, ..Setup::default() };
@@ -122,6 +123,9 @@ impl Session {
         }
         if let Some(init) = init {
             builder = builder.init(init);
+        }
+        if let Some(precision) = precision_of(precision)? {
+            builder = builder.precision(precision);
         }
         let session = py.detach(|| builder.open(path)).map_err(|error| failure::of(&error))?;
         Ok(Session { session })
@@ -172,14 +176,26 @@ impl Session {
     }
 
     /// Compiles what a run of these feeds, fetches and targets needs.
+    /// With sizes of the feeds, the program of these sizes too.
+    #[pyo3(signature = (feeds, fetches, targets, sizes = None))]
     fn warm(
         &self,
         py: Python<'_>,
         feeds: Vec<String>,
         fetches: Vec<String>,
         targets: Vec<String>,
+        sizes: Option<Vec<Vec<usize>>>,
     ) -> PyResult<()> {
-        let made = py.detach(|| self.session.warm(&feeds, &fetches, &targets));
+        let shapes = sizes.map(|sizes| sizes.iter().map(|sizes| Shape::new(sizes)).collect());
+        let shapes: Option<Result<Vec<Shape>, _>> = shapes;
+        let shapes = shapes.transpose().map_err(|error| failure::refused(error.to_string()))?;
+        let made = py.detach(|| match shapes {
+            None => self.session.warm(&feeds, &fetches, &targets),
+            Some(shapes) => {
+                let feeds: Vec<(String, Shape)> = feeds.into_iter().zip(shapes).collect();
+                self.session.warm_sizes(&feeds, &fetches, &targets)
+            }
+        });
         made.map_err(|error| failure::of(&error))
     }
 

@@ -39,6 +39,10 @@ def test_precision():
     for precision in ("bf16", "int8"):
         made = bf.load(DATA / "digits_cnn.pb", precision=precision)(images)[0]
         assert (made != exact).any() and (made.argmax(1) != exact.argmax(1)).sum() <= 8
+        # Other fetches are of the same precision.
+        model = bf.load(DATA / "digits_cnn.pb", precision=precision)
+        (name,) = [port.name for port in model.outputs]
+        np.testing.assert_allclose(model.run({"images": images}, [name])[name], made, atol=1e-5)
     assert (bf.load(DATA / "digits_cnn.pb", precision="f32")(images)[0] == exact).all()
     with pytest.raises(ValueError, match="'int4', not 'f32', 'bf16', 'int8'"):
         bf.load(DATA / "digits_cnn.pb", precision="int4")
@@ -54,6 +58,11 @@ def test_session():
     both = session.run(["logits", "images"], {"images": images})
     assert (both["images"] == images).all()
     assert session.stats().compilations == 2
+    session.warm("logits", {"images": (5, 64)})
+    session.warm("logits", {"images": images[:5]})
+    assert session.stats().specializations == 1
+    with pytest.raises(bf.InvalidArgumentError, match="64"):
+        session.warm("logits", {"images": (5, 63)})
     with pytest.raises(bf.Error):
         session.run("nothing:0", {"images:0": images})
 

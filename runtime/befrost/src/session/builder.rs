@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use befrost_compiler::import::recognize::FileKind;
 use befrost_kernel_api::context::Resources;
 use befrost_kernel_api::{Error, ErrorCode, Registry};
+use befrost_tensor::narrow::Precision;
 
 use super::content::Content;
 use super::executable::Clock;
@@ -23,7 +24,7 @@ use crate::access::FileAccess;
 use crate::compile::{CompileOptions, KnownFile, Source, compile_with, signatures};
 use crate::datum::Datum;
 use crate::graph::{Graph, found};
-use crate::model::{DEFAULTS, default_function, public};
+use crate::model::{DEFAULTS, compiled_already, default_function, public};
 use crate::program::Program;
 use crate::runtime::{Runtime, RuntimeBuilder};
 use crate::signature::Signature;
@@ -105,6 +106,14 @@ impl SessionBuilder {
         self
     }
 
+    /// Computes products and convolutions with constant weights in this precision; by default that of the
+    /// graph. A compiled program is refused then.
+    #[must_use]
+    pub fn precision(mut self, precision: Precision) -> SessionBuilder {
+        self.options.precision = Some(precision);
+        self
+    }
+
     /// The node that initializes the variables: it runs when the session is opened.
     #[must_use]
     pub fn init(mut self, node: &str) -> SessionBuilder {
@@ -179,6 +188,7 @@ impl SessionBuilder {
         let file = found(path, self.options.access)?;
         match file.kind {
             FileKind::TensorFlow(..) | FileKind::Onnx => self.build(Graph::at(path), signatures(&file)?),
+            FileKind::Bef if self.options.precision.is_some() => Err(compiled_already(path)),
             FileKind::Bef => self.with_program(|runtime, options| options.access.program(runtime, path)),
             FileKind::Text => {
                 self.with_program(|runtime, options| Ok(runtime.load_bytes(&compile_with(path, options)?)?))

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use befrost_kernel_api::{Error, Value};
+use befrost_kernels::{Tensor, refused};
+use befrost_tensor::mem::Buffer;
+use befrost_tensor::{HostTensor, Shape, TensorError};
 
 use super::results::Results;
 use super::sizes::Sizes;
@@ -119,6 +122,28 @@ impl Executable {
         run.call(feeds, made)?;
         made[first..].iter().try_for_each(|result| Datum::of(result).map(|_| ()))?;
         run.cancellation().error().map_or(Ok(()), |error| Err(error.clone()))
+    }
+
+    /// Compiles the program for feeds of these sizes, if they have one of their own.
+    pub(super) fn warm<'s>(
+        self: &Arc<Executable>,
+        session: &SessionState,
+        shapes: impl Iterator<Item = &'s Shape>,
+    ) -> Result<(), Error> {
+        let allocator = &session.runtime.allocator;
+        let mut feeds = Vec::new();
+        let ports = self.inputs().iter().filter(|port| !port.is_chain());
+        for (at, (port, shape)) in ports.zip(shapes).enumerate() {
+            // Programs with feeds of other kinds have no sizes of their own.
+            let Some(dtype) = port.dtype() else { return Ok(()) };
+            let zero = Buffer::copy_of(&[0; 16][..dtype.size()], allocator).map_err(TensorError::from);
+            let feed = zero.and_then(|zero| HostTensor::repeated(dtype, shape.clone(), zero, allocator));
+            let feed = feed.map_err(|error| Error::from(refused(error)))?;
+            let feed = Value::object(Tensor(feed));
+            port.check(at, &feed)?;
+            feeds.push(feed);
+        }
+        self.sizes.warm(self, session, &feeds)
     }
 
     /// The feeds, with types.

@@ -86,6 +86,24 @@ impl Sizes {
         Ok(Some(found))
     }
 
+    /// Compiles the program of the feeds' sizes, unless they are not distinguished.
+    ///
+    /// # Errors
+    /// If it cannot be compiled.
+    pub(super) fn warm(
+        &self,
+        executable: &Executable,
+        session: &SessionState,
+        feeds: &[Value],
+    ) -> Result<(), Error> {
+        if self.shapes == Shapes::Declared || self.limit == 0 {
+            return Ok(());
+        }
+        let Some(found) = self.entry(executable, feeds) else { return Ok(()) };
+        session.clock.mark(&found.used);
+        found.compile(executable, session).map(|_| ())
+    }
+
     /// The entry of the feeds' sizes, made if it is new; none if a feed has not the declared type, or is no
     /// tensor of numbers.
     fn entry(&self, executable: &Executable, feeds: &[Value]) -> Option<Arc<OfSizes>> {

@@ -178,8 +178,7 @@ class Model(_native.Model):
         if self._session is None:
             from ._session import Session
 
-            options = {name: value for name, value in self._options.items() if name != "precision"}
-            self._session = Session(self._path, variables=self.variables, **options)
+            self._session = Session(self._path, variables=self.variables, **self._options)
         return self._session
 
     def tensors(self) -> list[Port]:

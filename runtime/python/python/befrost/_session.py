@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, Iterable, Mapping
 
+import numpy as np
+
 from . import _native
 from ._errors import guarded
 from ._model import Outputs, Port, Variables, _options
@@ -41,20 +43,21 @@ class Session:
 
     `shapes`: with "auto" sizes that come often get a program of their own, which is compiled meanwhile; with
     "declared" one program runs all sizes, with "exact" each has its own. `cache_dir` is a folder for compiled
-    programs. `libraries` are paths of kernel libraries, whose code runs in this process.
+    programs. `libraries` are paths of kernel libraries, whose code runs in this process. `precision`: "bf16" or "int8"
+    computes products and convolutions with constant weights in it.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, signature: str | None = None, init: str | None = None,
                  level: int | None = None, threads: int | None = None, max_memory: int | None = None,
                  variables: Variables | None = None, libraries: Iterable[str | os.PathLike[str]] = (),
-                 cache_dir: str | os.PathLike[str] | None = None, shapes: str = "auto"):
+                 cache_dir: str | os.PathLike[str] | None = None, shapes: str = "auto", precision: str | None = None):
         self._path = os.fspath(path)
         number, queue = _options(level, threads)
         store = None if variables is None else variables._store
         if shapes not in SHAPES:
             raise ValueError(f"shapes is {shapes!r}, not one of {', '.join(map(repr, SHAPES))}")
         folder = None if cache_dir is None else os.fspath(cache_dir)
-        options = (signature, [os.fspath(path) for path in libraries], folder, shapes)
+        options = (signature, [os.fspath(path) for path in libraries], folder, shapes, precision)
         self._arguments = (self._path, number, None, queue, max_memory)
         self._options = options
         self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store, *options)
@@ -88,11 +91,17 @@ class Session:
 
         return await asyncio.to_thread(self.run, fetches, feeds, **options)
 
-    def warm(self, fetches: str | Iterable[str] = (), feeds: Iterable[str] = (), *,
+    def warm(self, fetches: str | Iterable[str] = (), feeds: Iterable[str] | Mapping[str, Any] = (), *,
              targets: Iterable[str] = ()) -> None:
-        """Compiles what a run of these names needs, without running it."""
+        """Compiles what a run of these names needs, without running it.
+
+        With feeds by name, arrays or their shapes, the program of these sizes is compiled too, if sizes have programs
+        of their own."""
         names = [fetches] if isinstance(fetches, str) else list(fetches)
-        guarded(self._session().warm, list(feeds), names, list(targets))
+        sizes = None
+        if isinstance(feeds, Mapping):
+            sizes = [list(feed if isinstance(feed, tuple) else np.shape(feed)) for feed in feeds.values()]
+        guarded(self._session().warm, list(feeds), names, list(targets), sizes)
 
     def save(self, path: str | os.PathLike[str], fetches: str | Iterable[str] = (),
              feeds: Iterable[str] = ()) -> None:
