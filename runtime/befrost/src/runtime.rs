@@ -33,7 +33,8 @@ pub struct RuntimeBuilder {
     max_memory: Option<usize>,
     limits: Limits,
     registry: Registry,
-    devices: Option<String>,
+    /// Parsed where they are set: a program that sets none need not contain the parser.
+    devices: Result<AskedDevices, BuildError>,
     factories: Vec<DeviceFactory>,
 }
 
@@ -131,7 +132,8 @@ impl RuntimeBuilder {
     /// devices share the queue's workers out, at least one each; on a queue without threads they share it.
     #[must_use]
     pub fn devices(self, devices: &str) -> RuntimeBuilder {
-        RuntimeBuilder { devices: Some(devices.to_owned()), ..self }
+        let asked = devices.parse().map_err(|error| BuildError(BuildProblem::Text(devices.to_owned(), error)));
+        RuntimeBuilder { devices: asked, ..self }
     }
 
     /// Builds the runtime and starts its queue.
@@ -150,12 +152,7 @@ impl RuntimeBuilder {
             devices,
             factories,
         } = self;
-        let asked: AskedDevices = match &devices {
-            None => AskedDevices::default(),
-            Some(text) => {
-                text.parse().map_err(|error| BuildError(BuildProblem::Text(text.clone(), error)))?
-            }
-        };
+        let asked = devices?;
         if let Some(bytes) = max_memory {
             allocator = Arc::new(Limited::new(allocator, bytes));
             limits.values = limits.values.min(bytes / size_of::<Value>());
@@ -187,7 +184,7 @@ impl Runtime {
             max_memory: None,
             limits: Limits::default(),
             registry,
-            devices: None,
+            devices: Ok(AskedDevices::default()),
             factories: Vec::new(),
         }
     }
