@@ -132,7 +132,8 @@ impl RuntimeBuilder {
     /// devices share the queue's workers out, at least one each; on a queue without threads they share it.
     #[must_use]
     pub fn devices(self, devices: &str) -> RuntimeBuilder {
-        let asked = devices.parse().map_err(|error| BuildError(BuildProblem::Text(devices.to_owned(), error)));
+        let asked =
+            devices.parse().map_err(|error| BuildError(BuildProblem::Text(devices.to_owned(), error)));
         RuntimeBuilder { devices: asked, ..self }
     }
 

@@ -64,6 +64,7 @@ mod string;
 mod tensor;
 pub mod tf;
 pub mod ulps;
+pub mod wire;
 
 pub use befrost_mem as mem;
 pub use coo::CooTensor;

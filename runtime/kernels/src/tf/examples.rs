@@ -13,11 +13,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use befrost_kernel_api::{KernelError, Value};
-use befrost_tensor::bundle::wire::{Message, WireValue, fixed32, varint};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::scratch::{collected, push, reserve};
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Attributes, Op, Type};
+use befrost_tensor::wire::{Message, WireValue, fixed32, varint};
 use befrost_tensor::{DType, HostTensor, Shape, StringTensor, TensorError};
 
 use super::action::{ActionRow, tensor, variadic_action};

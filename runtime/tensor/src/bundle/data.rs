@@ -9,11 +9,11 @@ use std::io::{self, Write};
 
 use super::source::AT_ONCE;
 use super::table::masked;
-use super::wire::{fixed32, take, varint};
 use super::write::{Elements, lengths};
 use super::{BundleData, BundleFile, Bytes};
 use crate::DType;
 use crate::tf::op::Type;
+use crate::wire::{fixed32, take, varint};
 
 /// The number of elements.
 pub(super) fn n_elements(dims: &[usize]) -> Result<usize, String> {

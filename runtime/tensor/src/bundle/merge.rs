@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Place;
 
 use super::slice::{Slice, expect_disjoint};
-use super::wire::push_bytes;
 use super::write::{described, index, placed};
 use super::{Bundle, BundleError, Entry, expect_shards};
+use crate::wire::push_bytes;
 
 /// The index of all tensors of these bundles, whose shards are numbered one after the other.
 ///

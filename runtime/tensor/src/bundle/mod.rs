@@ -27,7 +27,6 @@ mod state;
 mod table;
 #[cfg(test)]
 mod tests;
-pub mod wire;
 mod write;
 
 use std::collections::BTreeMap;
@@ -42,8 +41,8 @@ pub use self::state::CheckpointState;
 pub use self::write::{BundleWriter, Elements};
 
 use self::slice::{Slice, StoredSlice};
-use self::wire::{Message, WireValue};
 pub use crate::tf::op::Type;
+use crate::wire::{Message, WireValue};
 
 /// The reason why a bundle, or a tensor in it, cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]

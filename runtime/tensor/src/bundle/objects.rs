@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use super::wire::{Message, WireValue};
 use super::{Bundle, BundleData};
+use crate::wire::{Message, WireValue};
 
 /// The key of the tensor that holds the object graph.
 pub const OBJECT_GRAPH: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";

@@ -6,9 +6,9 @@
 use std::fmt;
 
 use super::data::n_elements;
-use super::wire::{self, Message, WireValue};
 use super::{BundleData, BundleTensor, Bytes, Entry};
 use crate::tf::op::Type;
+use crate::wire::{self, Message, WireValue};
 
 /// A part of a tensor: start and length along each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use super::wire::{fixed32, push_varint, take, varint};
+use crate::wire::{fixed32, push_varint, take, varint};
 
 /// The size of the footer: two handles of up to 20 bytes and the magic number.
 const FOOTER: usize = 48;

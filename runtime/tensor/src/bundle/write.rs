@@ -15,9 +15,9 @@ use std::io::{self, Write};
 
 use super::slice::{Slice, StoredSlice};
 use super::table::{self, masked};
-use super::wire::{push_bytes, push_fixed32, push_number, push_varint};
 use super::{HEADER, data, expect_shards};
 use crate::tf::op::Type;
+use crate::wire::{push_bytes, push_fixed32, push_number, push_varint};
 
 /// The elements of a tensor that is written.
 #[derive(Clone, Copy, Debug)]
