@@ -1,4 +1,6 @@
 """Quantized ranges, sparse and ragged operands."""
+import itertools
+
 import numpy as np
 from case import Case, integers, normal, tf
 
@@ -27,6 +29,37 @@ def quantize():
             case.fetch(f"{name}_{word}", getattr(raw, f"FakeQuantWithMinMax{kind}")(inputs=x, **ends, **attrs))
             case.fetch(f"{name}_{word}_by", *getattr(raw, f"FakeQuantWithMinMax{kind}Gradient")(
                 gradients=dy, inputs=x, **ends, **attrs))
+    case.write()
+
+
+def quantize_and_dequantize():
+    case = Case("op_quantize_and_dequantize", rtol=1e-6)
+    edges = np.array([0, .5, 1.5, -2.5, -8, 8, 100, -100, 1e-3, -.49, .51, 2.5, 3.5, -.5, 7.9], np.float32)
+    x = case.feed("x", np.concatenate([3 * normal(1, 2, 5, 3), edges.reshape(1, 5, 3)]).astype(np.float32))
+    dy = case.feed("dy", normal(2, 3, 5, 3))
+    low, high = case.feed("low", np.float32(-4.1)), case.feed("high", np.float32(6.2))
+    lows = case.feed("lows", np.array([-1, -3.5, 0, -2, -6], np.float32))
+    highs = case.feed("highs", np.array([2, 3, 4, .5, 0], np.float32))
+    zero, bits = case.feed("zero", np.float32(0)), case.feed("bits", np.int32(5))
+    ends = {"input_min": low, "input_max": high}
+    by_axis = {"input_min": lows, "input_max": highs}
+    for signed in [True, False]:
+        for n, mode, narrow, given in itertools.product([2, 8, 16], ["HALF_TO_EVEN", "HALF_UP"], [False, True],
+                                                        [False, True]):
+            case.fetch(f"v2_{signed}_{n}_{mode}_{narrow}_{given}", raw.QuantizeAndDequantizeV2(
+                input=x, **ends, signed_input=signed, num_bits=n, range_given=given, round_mode=mode,
+                narrow_range=narrow))
+        case.fetch(f"zero_{signed}", raw.QuantizeAndDequantizeV2(
+            input=x, input_min=zero, input_max=zero, signed_input=signed, range_given=True))
+        case.fetch(f"axis_{signed}", raw.QuantizeAndDequantizeV2(
+            input=x, **by_axis, signed_input=signed, range_given=False, axis=1))
+        for given in [True, False]:
+            case.fetch(f"v3_{signed}_{given}", raw.QuantizeAndDequantizeV3(
+                input=x, **ends, num_bits=bits, signed_input=signed, range_given=given, narrow_range=not given))
+        case.fetch(f"v4_{signed}", raw.QuantizeAndDequantizeV4(
+            input=x, **ends, signed_input=signed, range_given=True))
+    case.fetch("by", *raw.QuantizeAndDequantizeV4Grad(gradients=dy, input=x, **ends))
+    case.fetch("by_axis", *raw.QuantizeAndDequantizeV4Grad(gradients=dy, input=x, **by_axis, axis=1))
     case.write()
 
 
@@ -115,5 +148,6 @@ def flat(results):
 
 if __name__ == "__main__":
     quantize()
+    quantize_and_dequantize()
     sparse()
     ragged()

@@ -108,6 +108,14 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::FakeQuantWithMinMaxVarsPerChannel => {
             Rule(|g| quantized(g, Op::FakeQuantWithMinMaxVarsPerChannelGradient))
         }
+        Op::QuantizeAndDequantizeV2 | Op::QuantizeAndDequantizeV3 => Rule(|g| g.dx(0, g.d())),
+        Op::QuantizeAndDequantizeV4 => Rule(|g| quantized(g, Op::QuantizeAndDequantizeV4Grad)),
+        // Linear in the gradient; what is inside of a range does not change with the numbers.
+        Op::QuantizeAndDequantizeV4Grad => Rule(|g| {
+            let op = Op::QuantizeAndDequantizeV4Grad;
+            let made = g.ops(op, &[g.d(), g.x(1), g.x(2), g.x(3)], &g.common(op, &[]), 3);
+            g.dx(0, made[0]);
+        }),
         _ => return None,
     })
 }

@@ -66,6 +66,7 @@ mod ragged;
 mod random;
 mod real;
 mod reduce;
+mod requantize;
 mod resample;
 mod resize;
 mod segment;
@@ -170,6 +171,7 @@ pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
 pub use ragged::{RowPartition, bucketize, ragged_bincount, ragged_to_tensor};
 pub use random::{Distribution, Generator, multinomial, random, random_shuffle};
 pub use reference::*;
+pub use requantize::{HalfWay, Quantized, quantize_and_dequantize, quantize_and_dequantize_grad};
 pub use resample::{
     AxisTransform, ImageTransform, SamplingKernel, resize_area, resize_area_grad, scale_and_translate,
     scale_and_translate_grad,

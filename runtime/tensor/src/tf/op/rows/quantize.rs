@@ -41,4 +41,28 @@ operators! { 15:
             quantize::with_vars_gradient,
             Cost::PerResult(3),
         ).differentiated(Gradient::Missing);
+    /// Numbers rounded to multiples of a step, by which quantized integers cover a range.
+    QuantizeAndDequantizeV2
+        "input:T input_min:T input_max:T -> output:T; T:type axis:int=-1 narrow_range:bool=false \
+         num_bits:int=8 range_given:bool=false round_mode:string='HALF_TO_EVEN' signed_input:bool=true"
+        => function(eval::quantize::there_and_back, quantize::there_and_back, Cost::PerResult(8));
+    /// `QuantizeAndDequantizeV2` with the number of bits as an operand.
+    QuantizeAndDequantizeV3
+        "input:T input_min:T input_max:T num_bits:int32 -> output:T; T:type axis:int=-1 \
+         narrow_range:bool=false range_given:bool=true signed_input:bool=true"
+        => function(eval::quantize::there_and_back_by, quantize::there_and_back, Cost::PerResult(8));
+    /// `QuantizeAndDequantizeV2`, whose gradient is 0 outside of the range.
+    QuantizeAndDequantizeV4
+        "input:T input_min:T input_max:T -> output:T; T:type axis:int=-1 narrow_range:bool=false \
+         num_bits:int=8 range_given:bool=false round_mode:string='HALF_TO_EVEN' signed_input:bool=true"
+        => function(eval::quantize::there_and_back, quantize::there_and_back, Cost::PerResult(8));
+    /// The gradients of `QuantizeAndDequantizeV4`.
+    QuantizeAndDequantizeV4Grad
+        "gradients:T input:T input_min:T input_max:T -> input_backprop:T input_min_backprop:T \
+         input_max_backprop:T; T:type axis:int=-1"
+        => function(
+            eval::quantize::there_and_back_gradient,
+            quantize::there_and_back_gradient,
+            Cost::PerResult(2),
+        );
 }
