@@ -1,11 +1,11 @@
-//! The rows of `devices.md` that need devices with threads: crossings, calls, two towers, a pipeline.
+//! The rows of `devices.md`: crossings, also between parts, calls, two towers, a pipeline.
 //!
 //! `cargo bench -p befrost-kernels --bench devices`. The items are kernels, calls or products.
 
 use std::sync::Arc;
 
-use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
-use bef_format::{AttrId, DType, FunctionId, FunctionKind, TypeId};
+use bef_format::write::{FunctionBuilder, KernelSpec, OperandInfo, Writer};
+use bef_format::{AttrId, DType, FunctionId, FunctionKind, OperandMode, TypeId};
 use befrost_host::device::{MadeDevices, make};
 use befrost_host::{Program, call};
 use befrost_kernel_api::{ExecContext, KernelError, Request, Value, kernel};
@@ -37,11 +37,44 @@ impl Source {
     }
 
     fn function(&mut self, name: &str, n_args: usize) -> FunctionBuilder {
-        let (name, unnamed, number) =
-            (self.writer.string(name), self.writer.string(""), self.writer.ty("i64"));
+        self.function_of(name, &vec!["i64"; n_args])
+    }
+
+    fn function_of(&mut self, name: &str, args: &[&str]) -> FunctionBuilder {
+        let (name, unnamed) = (self.writer.string(name), self.writer.string(""));
         let mut function = FunctionBuilder::new(name, FunctionKind::Async);
-        (0..n_args).for_each(|_| _ = function.arg(number, unnamed, None));
+        for ty in args {
+            let ty = self.writer.ty(ty);
+            function.arg(ty, unnamed, None);
+        }
         function
+    }
+
+    /// The attributes of an end of a channel.
+    fn channel(&mut self, number: usize) -> [AttrId; 2] {
+        let ty = self.writer.ty("i64");
+        [self.writer.attr_int(ty, Some(DType::I64), number as i64), self.writer.attr_str("CPU:0")]
+    }
+
+    /// A call of a part in the step of register `step`, whatever becomes of its operands.
+    fn call_part(
+        &mut self,
+        to: &mut FunctionBuilder,
+        part: FunctionId,
+        operands: &[u32],
+        results: &[&str],
+    ) -> u32 {
+        let code = self.writer.kernel_name("tfrt.call");
+        let results: Vec<TypeId> = results.iter().map(|ty| self.writer.ty(ty)).collect();
+        let lenient = OperandInfo { mode: OperandMode::Lenient as u8, ..OperandInfo::default() };
+        to.kernel(&KernelSpec {
+            code,
+            operands,
+            operand_info: &vec![lenient; operands.len()],
+            functions: &[part],
+            results: &results,
+            ..KernelSpec::default()
+        })
     }
 
     /// A kernel on one of the two devices.
@@ -125,6 +158,92 @@ fn alternating(bencher: Bencher, devices: (&str, &str)) {
     source.end(main, &[last]);
     let ready = Ready::new(source, devices);
     bencher.counter(ItemsCount::new(1000u32)).bench(|| ready.run(&[1]));
+}
+
+/// 1,000 tiny kernels that alternate between two parts of a program on one thread; goal 0.3 us each,
+/// TensorFlow 2.1.
+#[divan::bench]
+fn alternating_by_parts(bencher: Bencher) {
+    const N: usize = 1000;
+    let mut source = Source::new("CPU:1");
+    let none: (&[FunctionId], &[AttrId]) = (&[], &[]);
+    let args = [&["i64", "!dev.step"][..], &["!dev.step"]];
+    let parts = [0, 1].map(|part| {
+        let mut function = source.function_of(if part == 0 { "first" } else { "second" }, args[part]);
+        let (mut value, step) = (0, 1 - part as u32);
+        for i in 0..N {
+            // Kernel i sends its result on channel i.
+            if i % 2 == part {
+                let (from, to) = (source.channel(i.wrapping_sub(1)), source.channel(i));
+                if i > 0 {
+                    value = source.kernel(&mut function, 0, "dev.recv", &[step], &["i64"], (&[], &from));
+                }
+                value = source.kernel(&mut function, 0, "bench.next", &[value], &["i64"], none);
+                if i + 1 < N {
+                    source.kernel(&mut function, 0, "dev.send", &[value, step], &[], (&[], &to));
+                }
+            }
+        }
+        source.end(function, if N % 2 != part { &[] } else { std::slice::from_ref(&value) })
+    });
+    let mut main = source.function("main", 1);
+    let step = source.kernel(&mut main, 0, "dev.step", &[], &["!dev.step"], none);
+    let first = source.call_part(&mut main, parts[0], &[0, step], if N % 2 == 0 { &["i64"] } else { &[] });
+    let second = source.call_part(&mut main, parts[1], &[step], if N % 2 == 1 { &["i64"] } else { &[] });
+    source.end(main, &[if N % 2 == 0 { first } else { second }]);
+    let ready = Ready::new(source, ("CPU:1", "s"));
+    bencher.counter(ItemsCount::new(N)).bench(|| ready.run(&[1]));
+}
+
+/// A loop of two parts on one thread: the first has the condition, which it sends in each iteration, the
+/// second the body; goal 1.5 us an iteration, TensorFlow 13.4.
+#[divan::bench]
+fn loop_by_parts(bencher: Bencher) {
+    const N: usize = 1000;
+    let mut source = Source::new("CPU:1");
+    let none: (&[FunctionId], &[AttrId]) = (&[], &[]);
+    let ty = source.writer.ty("i64");
+    let (in_flight, frame) =
+        (source.writer.attr_int(ty, Some(DType::I64), 10), source.writer.attr_str("while"));
+    let channel = source.channel(0);
+    let (number, step) = ("i64", "!dev.step");
+
+    let mut body = source.function_of("first_body", &[number, number, step]);
+    let count = source.kernel(&mut body, 0, "bench.count", &[0], &[number], none);
+    let at = source.kernel(&mut body, 0, "dev.next", &[2], &[step], none);
+    let more = source.kernel(&mut body, 0, "bench.less", &[count, 1], &["i1"], none);
+    source.kernel(&mut body, 0, "dev.send", &[more, at], &[], (&[], &channel));
+    let first_body = source.end(body, &[count, 1, at, more]);
+
+    let mut body = source.function_of("second_body", &[number, step]);
+    let next = source.kernel(&mut body, 0, "bench.next", &[0], &[number], none);
+    let at = source.kernel(&mut body, 0, "dev.next", &[1], &[step], none);
+    let more = source.kernel(&mut body, 0, "dev.recv", &[at], &["i1"], (&[], &channel));
+    let second_body = source.end(body, &[next, at, more]);
+
+    let mut first = source.function_of("first", &[number, number, step]);
+    let at = source.kernel(&mut first, 0, "dev.enter", &[2], &[step], (&[], &[frame]));
+    let more = source.kernel(&mut first, 0, "bench.less", &[0, 1], &["i1"], none);
+    source.kernel(&mut first, 0, "dev.send", &[more, at], &[], (&[], &channel));
+    let results = [number, number, step];
+    let of_loop: (&[FunctionId], &[AttrId]) = (&[first_body], &[in_flight]);
+    source.kernel(&mut first, 0, "tfrt.while", &[more, 0, 1, at], &results, of_loop);
+    let first = source.end(first, &[]);
+
+    let mut second = source.function_of("second", &[number, step]);
+    let at = source.kernel(&mut second, 0, "dev.enter", &[1], &[step], (&[], &[frame]));
+    let more = source.kernel(&mut second, 0, "dev.recv", &[at], &["i1"], (&[], &channel));
+    let of_loop: (&[FunctionId], &[AttrId]) = (&[second_body], &[in_flight]);
+    let last = source.kernel(&mut second, 0, "tfrt.while", &[more, 0, at], &[number, step], of_loop);
+    let second = source.end(second, &[last]);
+
+    let mut main = source.function("main", 3);
+    let at = source.kernel(&mut main, 0, "dev.step", &[], &[step], none);
+    source.call_part(&mut main, first, &[0, 1, at], &[]);
+    let last = source.call_part(&mut main, second, &[2, at], &[number]);
+    source.end(main, &[last]);
+    let ready = Ready::new(source, ("CPU:1", "s"));
+    bencher.counter(ItemsCount::new(N)).bench(|| ready.run(&[0, N as i64, 1]));
 }
 
 /// Calls of an empty program; goal 50 ns more on 8 devices than on 1.
