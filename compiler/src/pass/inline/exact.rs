@@ -3,13 +3,14 @@
 //! A call that runs as a kernel is strict: if an argument is an error, the callee does not run and all
 //! results are the first error. Inlined ops only propagate the errors of their own operands. Both are equal
 //! if every result, and every op that has effects or may fail, depends on all arguments that may be errors,
-//! in their order: it is then skipped whenever the call is, with the same error.
+//! in their order: it is then skipped whenever the call is, with the same error. They are also equal if all
+//! operands of the call are lenient: the callee runs in any case.
 //!
 //! The errors that a value propagates are a list, of which the first counts. The list of an op is the
 //! concatenation of those of its operands. Values that only total ops (`is_total`) compute are never errors.
 
 use crate::dialects::{Effects, OperandMode, Traits};
-use crate::ir::{BlockId, KnownType, Module, OpId, ValueId, names};
+use crate::ir::{AttrId, AttrKind, BlockId, KnownType, Module, OpId, ValueId, names};
 use crate::pass::symbol_dce::references;
 use crate::rewrite::is_total;
 use rustc_hash::FxHashMap;
@@ -22,9 +23,18 @@ const MAX_ARGS: usize = 8;
 
 type Errors = SmallVec<[ValueId; 2]>;
 
+/// True for a kernel that calls its function whatever becomes of its operands, since all are lenient.
+pub(super) fn runs_anyway(m: &Module, call: OpId) -> bool {
+    let is_lenient = |&mode: &AttrId| m.cx.as_str(mode) == Some("lenient");
+    let modes = m.attr(call, names::BEF_OPERAND_MODES).map(|attr| m.cx.attr(attr));
+    let are_lenient = matches!(modes, Some(AttrKind::Array(modes))
+        if modes.len() == m.n_operands(call) && modes.iter().all(is_lenient));
+    are_lenient && m.def(call).is_some_and(|d| d.has_kernel)
+}
+
 pub(super) fn is_exact(m: &Module, call: OpId, blocks: &[BlockId]) -> bool {
     let runs = m.def(call).is_some_and(|d| d.has_kernel);
-    if !runs || m.attr(call, names::BEF_NONSTRICT).is_some() {
+    if !runs || m.attr(call, names::BEF_NONSTRICT).is_some() || runs_anyway(m, call) {
         return true;
     }
     let mut all = Errors::new();

@@ -9,9 +9,10 @@
 //! selects the calls of one dialect. Callees are finished before their callers, so each call is decided once.
 //! Not inlined are calls with control edges, which order the whole callee, and calls of functions that are
 //! recursive (directly or not), have no body, are native (`tfrt.native`), are to stay apart
-//! (`bef.no_inline`), differ from the caller in `tfrt.sync`, or contain unregistered ops. A body with several
-//! blocks is only inlined where the parent may have several. Calls that run as kernels skip a callee whose
-//! arguments are errors; they are inlined where that makes no difference (`exact.rs`).
+//! (`bef.no_inline`), differ from the caller in `tfrt.sync`, or contain unregistered ops; nor are the parts of
+//! a divided program inlined into the function that makes their step. A body with several blocks is only
+//! inlined where the parent may have several. Calls that run as kernels skip a callee whose arguments are
+//! errors or dead; they are inlined where that makes no difference (`exact.rs`).
 //!
 //! The types of a call with the trait `CALL` are those of the function. The types of other calls
 //! (`tf.PartitionedCall`) may be more or less exact; the types of the functions are then updated.
@@ -26,7 +27,7 @@ mod scc;
 use super::symbol_dce::references;
 use super::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::diag::{Diagnostic, Severity};
-use crate::dialects::Traits;
+use crate::dialects::{Traits, dev};
 use crate::ir::symbols::SymbolTables;
 use crate::ir::{AttrKind, BlockId, KnownType, LocId, LocKind, Module, OpId, ValueId, names};
 use crate::rewrite::{InsertionPoint, IrMapping, is_in_dataflow, signatures};
@@ -64,7 +65,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
-    let calls = find_calls(r.ir(), r.root(), cx.text(DIALECT));
+    let mut calls = find_calls(r.ir(), r.root(), cx.text(DIALECT));
     let partial = cx.flag(PARTIAL_ERRORS);
     let mut types_differ = false;
     let mut budget = usize::try_from(cx.number(MAX_NEW_OPS)).unwrap_or(0);
@@ -79,13 +80,18 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     }
     for part in parts {
         for caller in part {
+            // What its callees observe, it observes when they are inlined.
+            let inherits = |call: &Call| calls.observes[call.callee] && exact::runs_anyway(r.ir(), call.op);
+            calls.observes[caller] |= calls.by_caller[caller].iter().any(inherits);
             for call in calls.by_caller[caller].iter().rev() {
                 let callee = calls.functions[call.callee];
                 // A call with a dead argument is skipped; ops that observe deadness or use no argument
                 // would run in its place.
                 let partial = partial && !calls.observes[caller];
+                let runs_anyway = exact::runs_anyway(r.ir(), call.op);
                 if recursive[call.callee]
-                    || calls.observes[call.callee]
+                    || runs_anyway && calls.makes_step[caller]
+                    || !runs_anyway && calls.observes[call.callee]
                     || !may_inline(r.ir(), call.op, calls.functions[caller], callee, partial)
                 {
                     continue;
@@ -126,6 +132,8 @@ struct Calls {
     /// Whether each function has ops that observe dead values, or graphs with such values, whose effects
     /// nothing but operands orders.
     observes: Vec<bool>,
+    /// Whether each function makes the step in which the parts of a program meet.
+    makes_step: Vec<bool>,
 }
 
 fn is(m: &Module, op: OpId, traits: Traits) -> bool {
@@ -166,7 +174,9 @@ fn find_calls(m: &Module, root: OpId, dialect: &str) -> Calls {
         .collect();
     let observes = |op: OpId| m.def(op).is_some_and(|def| def.observes || def.traits.has(Traits::DATAFLOW));
     let observes = functions.iter().map(|&function| m.walk(function).any(observes)).collect();
-    Calls { functions, by_caller, observes }
+    let makes_step = |op: OpId| m.op_name_str(op) == dev::STEP;
+    let makes_step = functions.iter().map(|&function| m.walk(function).any(makes_step)).collect();
+    Calls { functions, by_caller, observes, makes_step }
 }
 
 fn may_inline(m: &Module, call: OpId, caller: OpId, callee: OpId, partial_errors: bool) -> bool {
