@@ -6,6 +6,7 @@
 //! tfrt.while               operand i, argument i, value i that the body returns, result i
 //! tf._Switch, SwitchCase   the data operand and the data results
 //! tf._Merge                the data operands and the first result
+//! dev.send, dev.recv       what is sent on a channel and what is received from it, if both are in the module
 //! ```
 //!
 //! Only private functions that no other op refers to take part. The classes are sets of a union-find forest.
@@ -21,7 +22,7 @@ use crate::dialects::tfrt::Call;
 use crate::dialects::tfrt_control::{Case, Cond, While};
 use crate::dialects::{Traits, dev};
 use crate::graph::effects::{callees, functions};
-use crate::ir::{BlockId, KnownType, Module, OpId, StrId, ValueId};
+use crate::ir::{AttrId, BlockId, KnownType, Module, OpId, StrId, ValueId};
 
 /// The part of an op in the rewriting.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +84,7 @@ impl Classes {
                 classes.fixed.extend(inside);
             }
         }
+        classes.channels(m, blocks);
         for &block in functions.values() {
             classes.passing.insert(block);
             classes.roles.extend(m.last_op(block).map(|end| (end, ScalarRole::Passes)));
@@ -141,6 +143,32 @@ impl Classes {
         };
         self.tie(m, &tied);
         self.roles.insert(op, ScalarRole::Passes);
+    }
+
+    /// Ties what is sent on each channel to what is received from it. The other end of a channel may be in
+    /// another module: then the value keeps its type.
+    fn channels(&mut self, m: &Module, blocks: &[BlockId]) {
+        let mut channels: FxHashMap<AttrId, [Vec<ValueId>; 2]> = FxHashMap::default();
+        for op in blocks.iter().flat_map(|&block| m.ops_in(block)) {
+            let (end, value) = match m.op_name_str(op) {
+                dev::SEND => (0, m.operand(op, 0)),
+                dev::RECV => (1, m.result(op, 0)),
+                _ => continue,
+            };
+            match m.attr_named(op, "channel").filter(|_| !is_in_other_memory(m, op)) {
+                Some(channel) => channels.entry(channel).or_default()[end].push(value),
+                None => self.fixed.push(value),
+            }
+            self.roles.insert(op, ScalarRole::Passes);
+        }
+        for [sent, received] in channels.into_values() {
+            let all = [&sent[..], &received[..]].concat();
+            if sent.is_empty() || received.is_empty() {
+                self.fixed.extend(all);
+            } else {
+                self.tie(m, &all);
+            }
+        }
     }
 
     /// Ties the operands and results of a call to the arguments and results of its functions.
