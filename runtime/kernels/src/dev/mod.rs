@@ -71,7 +71,12 @@ pub fn dev(registry: &mut Registry) {
             outer: at.name.clone().map(|name| (name, at.frame.iteration())),
         })),
     }));
-    registry.add(kernel!("dev.next", |at: &StepFrame| StepFrame { frame: at.frame.next(), ..at.clone() }));
+    let next = Signature {
+        operands: vec![StepFrame::TYPES],
+        results: vec![StepFrame::TYPES],
+        ..Signature::default()
+    };
+    registry.add(Kernel::new("dev.next", next, next_iteration));
     let text = || AttrSpec { kind: "a string attribute", accepts: |attr| matches!(attr, AttrView::Str(_)) };
     let channel = || vec![AttrSpec::of::<i64>(), text()];
     let sent = Signature {
@@ -109,6 +114,20 @@ fn step(cx: &ExecContext) -> StepFrame {
         activity.watch(table);
     }
     StepFrame { step, frame: FrameId::default(), name: None }
+}
+
+/// The next iteration of a frame, in place of this one if nobody else has it.
+fn next_iteration(frame: &mut KernelFrame<'_>) -> Outcome {
+    let at = match frame.take_operand(0).map(Value::into_object::<StepFrame>) {
+        Some(Ok(at)) => at,
+        Some(Err(value)) => match value.downcast_ref::<StepFrame>() {
+            Some(at) => at.clone(),
+            None => return Outcome::Operand,
+        },
+        None => return Outcome::Operand,
+    };
+    frame.set_result(0, Value::object(StepFrame { frame: at.frame.next(), ..at }));
+    Outcome::Done
 }
 
 /// The number of the channel.
@@ -190,13 +209,13 @@ fn arrived(value: Value, cx: &ExecContext, site: Site) -> Result<Value, KernelEr
 }
 
 fn send(frame: &mut KernelFrame<'_>) -> Outcome {
-    let Some(at) = frame.operand(1).and_then(|at| at.downcast_ref::<StepFrame>()).cloned() else {
-        return Outcome::Operand;
-    };
     let Some(value) = frame.take_operand(0).or_else(|| frame.operand(0).cloned()) else {
         return Outcome::Operand;
     };
     let channel = channel(frame);
+    let Some(at) = frame.operand(1).and_then(|at| at.downcast_ref::<StepFrame>()) else {
+        return Outcome::Operand;
+    };
     match at.step.send((channel, at.frame), value) {
         // The receivers get the error of an aborted step.
         Sending::Done | Sending::Aborted => Outcome::Done,
@@ -214,31 +233,22 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(at) = frame.operand(0).and_then(|at| at.downcast_ref::<StepFrame>()) else {
         return Outcome::Operand;
     };
-    let (step, channel, of, name) = (at.step.clone(), channel(frame), at.frame, at.name.clone());
-    let cx = frame.context();
+    let (channel, of, cx) = (channel(frame), at.frame, frame.context());
     let has_memories = cx.request.devices.as_ref().is_some_and(|devices| devices.has_streams());
     let mut place = None;
     let waker = || place.insert(MeetingPlace::new(cx)).waker();
-    let received = match step.recv((channel, of), waker) {
-        Ok(received) => received,
-        Err(error) => return Outcome::Error(error),
-    };
-    // The step ends with its last reference, so a waiting recv must not keep one.
-    drop(step);
-    match received {
-        Some(Received::Now(value)) if has_memories => match arrived(value, cx, frame.site()) {
-            Ok(value) => {
-                frame.set_result(0, value);
-                Outcome::Done
+    match at.step.recv((channel, of), waker) {
+        Ok(Some(Received::Now(value))) => {
+            let value = if has_memories { arrived(value, cx, frame.site()) } else { Ok(value) };
+            match value {
+                Ok(value) => frame.set_result(0, value),
+                Err(error) => return Outcome::Error(error),
             }
-            Err(error) => Outcome::Error(error),
-        },
-        Some(Received::Now(value)) => {
-            frame.set_result(0, value);
             Outcome::Done
         }
-        Some(Received::Later(mut arrival)) => {
-            let awaited = Awaited { channel, of, name, site: frame.site() };
+        Ok(Some(Received::Later(mut arrival))) => {
+            // The step ends with its last reference, so a waiting recv keeps none.
+            let awaited = Awaited { channel, of, name: at.name.clone(), site: frame.site() };
             let received = move |cx: &ExecContext| {
                 let value = arrival.take().unwrap_or(Err(NotReceived::NeverSent));
                 let value = value.map_err(|why| awaited.error(why, cx))?;
@@ -249,10 +259,11 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
                 None => Outcome::Operand,
             }
         }
-        None => {
+        Ok(None) => {
             let message = format!("channel {channel}, iteration {}: received twice", of.iteration());
             Outcome::error(KernelError::new(ErrorCode::Internal, message))
         }
+        Err(error) => Outcome::Error(error),
     }
 }
 
