@@ -1,20 +1,24 @@
-//! Random programs whose ops are on random devices, as one function or partitioned, on several work queues.
-//! They have the results and effects that the oracle gives without devices.
+//! Random programs whose ops are on random devices, as one function or partitioned, on several work queues,
+//! with functions or natively with dataflow control flow. They have the results and effects that the oracle
+//! gives without devices, and leave no memory and no step behind.
 //!
 //! A program in which a handle would have to cross between devices is refused, and does not count.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use befrost::Runtime;
+use befrost::mem::{LeakCheck, Live, Malloc};
 use befrost_compiler::device::{DeviceOptions, Partition};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
+use befrost_kernel_api::live::live_objects;
 use befrost_testing::dice::Dice;
 use befrost_testing::graphs::{Program, mode_of};
 
-use crate::random::{Executor, compare_with_oracle, parsed, said};
+use crate::random::{Executor, compare_with_oracle, natively, number, parsed, said};
 
 /// The number of programs, unless `BEFROST_DEVICE_CASES` sets it. `BEFROST_DEVICE_FIRST` sets the first seed
 /// (`cargo run -p xtask -- random-devices`).
@@ -23,31 +27,99 @@ const CASES: u64 = 30;
 /// The number of steps of `@main`.
 const STEPS: usize = 10;
 
-/// Devices of two tasks of this process.
+/// Devices of two tasks of this process, and the same with an accelerator in place of one.
 const DEVICES: &str = "CPU:2,/job:other/CPU:1";
+const SIMULATED: &str = "CPU:1,SIM:1{streams=2},/job:other/CPU:1";
 
 /// The devices of ops; the empty name is no device. Partial names could contradict each other on a resource.
-const NAMES: [&str; 4] =
-    ["", "/job:localhost/device:CPU:0", "/job:localhost/device:CPU:1", "/job:other/device:CPU:0"];
+const NAMES: [&str; 4] = ["", "/job:localhost/device:CPU:0", SECOND, "/job:other/device:CPU:0"];
 
-static RUNTIMES: LazyLock<Vec<(&str, Runtime)>> = LazyLock::new(|| {
-    let runtime = |queue| Runtime::builder().work_queue(queue).devices(DEVICES).build().expect("a runtime");
-    ["s", "mstd:3", "seeded:1", "seeded:2"].map(|queue| (queue, runtime(queue))).into()
+/// The device that is an accelerator in [`SIMULATED`], and its name there.
+const SECOND: &str = "/job:localhost/device:CPU:1";
+const SECOND_SIMULATED: &str = "/job:localhost/device:SIM:0";
+
+/// A runtime of a work queue, and the memory that its programs have.
+struct Place {
+    queue: &'static str,
+    runtime: Runtime,
+    memory: Arc<LeakCheck>,
+}
+
+impl Place {
+    fn new(queue: &'static str, devices: &str) -> Place {
+        let memory = Arc::new(LeakCheck::new(Malloc::shared()));
+        let builder = Runtime::builder().device_factory(befrost_sim::SIM).allocator(memory.clone());
+        let runtime = builder.work_queue(queue).devices(devices).build().expect("a runtime");
+        Place { queue, runtime, memory }
+    }
+
+    /// Waits until no memory is left of programs that were dropped.
+    fn clean(&self) -> Result<(), String> {
+        let patience = Instant::now() + Duration::from_secs(60);
+        self.runtime.devices().quiesce();
+        while self.memory.live() != Live::default() {
+            if Instant::now() > patience {
+                return Err(format!("memory is left on {}: {:?}", self.queue, self.memory.live()));
+            }
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+}
+
+static PLACES: LazyLock<BTreeMap<&str, Vec<Place>>> = LazyLock::new(|| {
+    let two_threads = Place::new("mstd:4", "CPU:2{threads=2},/job:other/CPU:1");
+    let all = ["s", "mstd:3", "seeded:1", "seeded:2"].map(|queue| Place::new(queue, DEVICES));
+    let simulated = ["s", "mstd:2", "seeded:3"].map(|queue| Place::new(queue, SIMULATED));
+    let all = all.into_iter().chain([two_threads]).collect();
+    BTreeMap::from([(DEVICES, all), (SIMULATED, simulated.into())])
 });
 
-const WAYS: [(Partition, &str, u8); 7] = [
-    (Partition::None, "first", 0),
-    (Partition::None, "greedy", 1),
-    (Partition::None, "list", 2),
-    (Partition::Device, "first", 0),
-    (Partition::Device, "list", 2),
-    (Partition::Worker, "greedy", 0),
-    (Partition::Worker, "first", 2),
+/// One way to compile a program.
+struct Way {
+    devices: &'static str,
+    partition: Partition,
+    policy: &'static str,
+    level: u8,
+    /// With dataflow control flow instead of conditionals and loops of functions.
+    native: bool,
+}
+
+const fn cpu(partition: Partition, policy: &'static str, level: u8) -> Way {
+    Way { devices: DEVICES, partition, policy, level, native: false }
+}
+
+const fn sim(partition: Partition, policy: &'static str, level: u8) -> Way {
+    Way { devices: SIMULATED, ..cpu(partition, policy, level) }
+}
+
+const fn native(partition: Partition, policy: &'static str, level: u8) -> Way {
+    Way { native: true, ..cpu(partition, policy, level) }
+}
+
+const WAYS: [Way; 11] = [
+    cpu(Partition::None, "first", 0),
+    cpu(Partition::None, "greedy", 1),
+    cpu(Partition::None, "list", 2),
+    cpu(Partition::Device, "first", 0),
+    cpu(Partition::Device, "list", 2),
+    cpu(Partition::Worker, "greedy", 0),
+    cpu(Partition::Worker, "first", 2),
+    sim(Partition::None, "first", 0),
+    sim(Partition::None, "list", 2),
+    sim(Partition::Device, "greedy", 1),
+    native(Partition::None, "first", 0),
+];
+
+/// Ways that divide dataflow control flow, for `BEFROST_DEVICE_NATIVE`: not all programs are right yet.
+const NATIVE_PARTS: [Way; 3] = [
+    native(Partition::Device, "first", 0),
+    native(Partition::Device, "list", 2),
+    native(Partition::Worker, "greedy", 1),
 ];
 
 #[test]
 fn random_devices() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let cases = number("BEFROST_DEVICE_CASES").unwrap_or(CASES);
     let first = number("BEFROST_DEVICE_FIRST").unwrap_or(1);
     let (mut n_right, mut n_refused, mut failures) = (0, 0, Vec::new());
@@ -69,17 +141,23 @@ fn random_devices() {
     assert!(n_right * 4 > cases, "{n_right} programs of {cases}");
 }
 
-/// Compares a program in all of [`WAYS`]. False if it is refused because a handle would have to cross.
+/// Compares a program in all ways. False if it is refused because a handle would have to cross.
 fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
     let text = placed(&program.text, seed);
     let mut executors = Vec::new();
-    for (partition, policy, level) in WAYS {
-        let way = format!("{partition:?} {policy} -O{level}");
-        let (devices, policy) = (DEVICES.to_owned(), policy.to_owned());
-        let options = DeviceOptions { devices, policy, partition, ..DeviceOptions::default() };
-        let module = parsed(&text)?;
+    let in_native_parts = std::env::var_os("BEFROST_DEVICE_NATIVE").is_some();
+    let ways = WAYS.iter().chain(NATIVE_PARTS.iter().filter(|_| in_native_parts));
+    for &Way { devices, partition, policy, level, native } in ways {
+        let kind = if native { ", dataflow control flow" } else { "" };
+        let way = format!("{devices} {partition:?} {policy} -O{level}{kind}");
+        let (of_set, policy) = (devices.to_owned(), policy.to_owned());
+        let options = DeviceOptions { devices: of_set, policy, partition, ..DeviceOptions::default() };
+        let is_simulated = devices == SIMULATED;
+        let module =
+            parsed(&if is_simulated { text.replace(SECOND, SECOND_SIMULATED) } else { text.clone() })?;
         let pipeline = default_pipeline(&module, level, &options).ok_or("no op graph")?;
+        let pipeline = if native { natively(&pipeline) } else { pipeline };
         let mut passes = PassManager::parse(&pipeline).map_err(|error| format!("{error:?}"))?;
         let module = match passes.run(module) {
             Ok((module, _)) => module,
@@ -91,13 +169,21 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
         };
         let bef = emit_parts(&module, &EmitOptions::default());
         let bef = bef.map_err(|wrong| format!("{way}: {}", said(&wrong)))?.to_vec();
-        for (queue, runtime) in &*RUNTIMES {
+        for place in &PLACES[devices] {
             // Partitioning, like optimization, may choose another of several locations of an error. From
             // level 1 on locations are not compared.
-            executors.push(Executor::new(format!("{way} on {queue}"), level.max(1), &bef, runtime)?);
+            let name = format!("{way} on {}", place.queue);
+            executors.push(Executor::new(name, level.max(1), &bef, &place.runtime)?);
         }
     }
-    compare_with_oracle(&program, &executors).map(|_| true)
+    compare_with_oracle(&program, &executors)?;
+    drop(executors);
+    PLACES.values().flatten().try_for_each(Place::clean)?;
+    // No other test of this program has steps.
+    match live_objects().iter().find(|(name, _)| *name == "!dev.step") {
+        Some((_, n)) => Err(format!("{n} steps are left")),
+        None => Ok(true),
+    }
 }
 
 /// The program with a device, or none, for each op that is written on one line and takes no handle. An op

@@ -8,8 +8,9 @@
 //! locations of errors must be the same too.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use befrost::{CallOptions, Datum, Output, Program as Loaded, Runtime, Value as Final};
+use befrost::{CallOptions, Cancellation, Datum, Output, Program as Loaded, Runtime, Value as Final};
 use befrost_compiler::diag::Diagnostic;
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::graph::pipeline;
@@ -32,14 +33,17 @@ const STEPS: usize = 12;
 /// The number of calls of a program.
 const CALLS: usize = 2;
 
+/// How long a call may take. One that takes longer hangs, even on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 /// The pipeline that lowers to dataflow control flow and from there to conditionals and loops again.
 const DATAFLOW: &str = "builtin.module(tf-outline-regions,tf-lower-functional-ops,tf-functionalize-control-flow,\
                         tf-outline-regions,tf-executor-to-kernels,tf-to-kernels)";
 
-/// The pipeline of a level that lowers to dataflow control flow, which is executed natively.
-fn native(level: u8) -> String {
+/// A pipeline with dataflow control flow, which is executed natively, instead of functions.
+pub(crate) fn natively(pipeline: &str) -> String {
     let primitives = "tf-outline-regions,tf-lower-functional-ops";
-    pipeline(level).replace("tf-functionalize-control-flow,tf-outline-regions", primitives)
+    pipeline.replace("tf-functionalize-control-flow,tf-outline-regions", primitives)
 }
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-4 };
@@ -134,8 +138,8 @@ impl Executor {
             ("-O0", 0, pipeline(0)),
             ("-O2", 2, pipeline(2)),
             ("dataflow and back", 2, DATAFLOW.to_owned()),
-            ("dataflow -O0", 2, native(0)),
-            ("dataflow -O2", 2, native(2)),
+            ("dataflow -O0", 2, natively(&pipeline(0))),
+            ("dataflow -O2", 2, natively(&pipeline(2))),
         ];
         for (way, level, pipeline) in ways {
             let bytes = compiled(text, &pipeline).map_err(|why| format!("{way}: {why}"))?;
@@ -149,7 +153,9 @@ impl Executor {
     pub(crate) fn call(&self, program: &Program) -> Result<(Vec<Datum>, Vec<String>), String> {
         let function = self.program.function("main").map_err(|error| error.to_string())?;
         let arguments = program.arguments.iter().map(|tensor| tensor.clone().into());
-        let results = function.call_with(arguments, &self.options).map_err(|error| error.to_string())?;
+        let cancellation = Cancellation::with_deadline(Instant::now() + PATIENCE);
+        let options = CallOptions { cancellation, ..self.options.clone() };
+        let results = function.call_with(arguments, &options).map_err(|error| error.to_string())?;
         let lines = std::mem::take(&mut *self.lines.0.lock().unwrap_or_else(PoisonError::into_inner));
         Ok((results, lines))
     }
