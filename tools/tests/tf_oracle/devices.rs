@@ -97,7 +97,7 @@ const fn native(partition: Partition, policy: &'static str, level: u8) -> Way {
     Way { native: true, ..cpu(partition, policy, level) }
 }
 
-const WAYS: [Way; 11] = [
+const WAYS: [Way; 8] = [
     cpu(Partition::None, "first", 0),
     cpu(Partition::None, "greedy", 1),
     cpu(Partition::None, "list", 2),
@@ -105,14 +105,15 @@ const WAYS: [Way; 11] = [
     cpu(Partition::Device, "list", 2),
     cpu(Partition::Worker, "greedy", 0),
     cpu(Partition::Worker, "first", 2),
-    sim(Partition::None, "first", 0),
-    sim(Partition::None, "list", 2),
-    sim(Partition::Device, "greedy", 1),
     native(Partition::None, "first", 0),
 ];
 
-/// Ways that divide dataflow control flow, for `BEFROST_DEVICE_NATIVE`: not all programs are right yet.
-const NATIVE_PARTS: [Way; 3] = [
+/// Further ways, for `BEFROST_DEVICE_ALL`, in which not all programs are right yet: accelerators, and divided
+/// dataflow control flow.
+const MORE_WAYS: [Way; 6] = [
+    sim(Partition::None, "first", 0),
+    sim(Partition::None, "list", 2),
+    sim(Partition::Device, "greedy", 1),
     native(Partition::Device, "first", 0),
     native(Partition::Device, "list", 2),
     native(Partition::Worker, "greedy", 1),
@@ -146,8 +147,8 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
     let text = placed(&program.text, seed);
     let mut executors = Vec::new();
-    let in_native_parts = std::env::var_os("BEFROST_DEVICE_NATIVE").is_some();
-    let ways = WAYS.iter().chain(NATIVE_PARTS.iter().filter(|_| in_native_parts));
+    let in_all_ways = std::env::var_os("BEFROST_DEVICE_ALL").is_some();
+    let ways = WAYS.iter().chain(MORE_WAYS.iter().filter(|_| in_all_ways));
     for &Way { devices, partition, policy, level, native } in ways {
         let kind = if native { ", dataflow control flow" } else { "" };
         let way = format!("{devices} {partition:?} {policy} -O{level}{kind}");

@@ -6,8 +6,8 @@
 //! kills [N]          training that is killed N times (200) and resumed: it must end with the same bits
 //! loom               the loom tests of our concurrent code, which try every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
-//! random-devices [native] [FROM N]  random programs on random devices, as one function and in parts;
-//!                    `native` also divides dataflow control flow, which is not right for all of them yet
+//! random-devices [all] [FROM N]  random programs on random devices, as one function and in parts; `all`: also on
+//!                    accelerators and with divided dataflow control flow, which is not right for all of them yet
 //! random-gradients [FROM N]  gradients of random programs, at every level and recomputed
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
 //! sizes              the sizes of small programs, against a table
@@ -41,16 +41,16 @@ fn main() -> ExitCode {
         ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
         ["random-devices"] => random_devices("1", "10000", false),
-        ["random-devices", "native"] => random_devices("1", "10000", true),
+        ["random-devices", "all"] => random_devices("1", "10000", true),
         ["random-devices", first, n] => random_devices(first, n, false),
-        ["random-devices", "native", first, n] => random_devices(first, n, true),
+        ["random-devices", "all", first, n] => random_devices(first, n, true),
         ["random-gradients"] => random_gradients("1", "5000"),
         ["random-gradients", first, n] => random_gradients(first, n),
         ["refuse-memory"] => refuse_memory(),
         ["sizes"] => sizes::run(&root(), &target()),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [native] [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [all] [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
             );
             return ExitCode::from(2);
         }
@@ -71,9 +71,9 @@ fn model(words: &[&str]) -> Result<(), String> {
 }
 
 /// Runs the test of random programs on random devices with `n` of them, from `first` on.
-fn random_devices(first: &str, n: &str, native: bool) -> Result<(), String> {
-    let set = [("BEFROST_DEVICE_FIRST", first), ("BEFROST_DEVICE_CASES", n), ("BEFROST_DEVICE_NATIVE", "1")];
-    let set = if native { &set[..] } else { &set[..2] };
+fn random_devices(first: &str, n: &str, in_all_ways: bool) -> Result<(), String> {
+    let set = [("BEFROST_DEVICE_FIRST", first), ("BEFROST_DEVICE_CASES", n), ("BEFROST_DEVICE_ALL", "1")];
+    let set = if in_all_ways { &set[..] } else { &set[..2] };
     test("tf_oracle", "random_devices", set, "a program has other results on devices")
 }
 
