@@ -363,8 +363,8 @@ impl Case {
             occurred = self.call_with_fault(run, &program, &runtime, &call)?;
             runtime.devices().quiesce();
             let is_healthy = runtime.devices().iter().all(|device| device.health().is_ok());
-            // A copy or a request for memory that failed leaves the device as it was. Each device has one such
-            // fault. Variables may have changed.
+            // A copy or a request for memory that failed leaves the device as it was. Each device has one
+            // such fault. Variables may have changed.
             let mut n_faults = usize::from(occurred && is_healthy && !self.description["init"].is_string());
             while n_faults > 0 && self.call_with_fault(run, &program, &runtime, &call)? {
                 n_faults += 1;

@@ -6,8 +6,8 @@
 //! kills [N]          training that is killed N times (200) and resumed: it must end with the same bits
 //! loom               the loom tests of our concurrent code, which try every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
-//! random-devices [all] [FROM N]  random programs on random devices, as one function and in parts; `all`: also on
-//!                    accelerators and with divided dataflow control flow, which is not right for all of them yet
+//! random-devices [all] [FROM N]  random programs on random devices, as one function and in parts; with
+//!                    `all` also on accelerators and with divided dataflow control flow, not yet always right
 //! random-gradients [FROM N]  gradients of random programs, at every level and recomputed
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
 //! sizes              the sizes of small programs, against a table

@@ -9,8 +9,8 @@
 //! selects the calls of one dialect. Callees are finished before their callers, so each call is decided once.
 //! Not inlined are calls with control edges, which order the whole callee, and calls of functions that are
 //! recursive (directly or not), have no body, are native (`tfrt.native`), are to stay apart
-//! (`bef.no_inline`), differ from the caller in `tfrt.sync`, or contain unregistered ops; nor are the parts of
-//! a divided program inlined into the function that makes their step. A body with several blocks is only
+//! (`bef.no_inline`), differ from the caller in `tfrt.sync`, or contain unregistered ops. Nor are the parts
+//! of a divided program inlined into the function that makes their step. A body with several blocks is only
 //! inlined where the parent may have several. Calls that run as kernels skip a callee whose arguments are
 //! errors or dead; they are inlined where that makes no difference (`exact.rs`).
 //!
