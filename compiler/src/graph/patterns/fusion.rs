@@ -23,12 +23,12 @@ use super::rule::{apply, is_float, operand_orders, patterns, replacement};
 use super::weights::pads;
 use crate::build::Builder;
 use crate::build::query::{
-    data_format, dims, dtype, flag, is_used_once, n_elements, producer_if, shape, splat,
+    data_format, dims, dtype, flag, has_no_edges, is_used_once, n_elements, producer_if, shape, splat,
 };
 use crate::build::sizes::same_type;
 use crate::dialects::tf::{operator, row};
 use crate::fold::constant_of;
-use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId};
+use crate::ir::{AttrId, AttrKind, Module, OpId, TypeId, ValueId};
 use crate::rewrite::{Change, Pattern, Rewriter};
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Activates, Fusion, Op, ProductForm, ProductOps};
@@ -57,9 +57,14 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         Op::Log => patterns! { "tf-log-softmax" 9 log_softmax; },
         Op::BatchMatMul | Op::BatchMatMulV2 | Op::BatchMatMulV3 => patterns! { "tf-attention" 9 attention; },
         Op::_PackedMatMul => patterns! { "tf-flatten" 8 flatten; },
-        Op::FusedBatchNorm | Op::FusedBatchNormV2 | Op::FusedBatchNormV3 => {
-            patterns! { "tf-fold-batch-norm" 8 fold_batch_norm; }
-        }
+        Op::FusedBatchNorm | Op::FusedBatchNormV2 | Op::FusedBatchNormV3 => &[
+            Pattern {
+                name: "tf-fold-batch-norm",
+                benefit: 8,
+                rewrite: |r, op| apply(r, op, fold_batch_norm),
+            },
+            Pattern { name: "tf-fuse-batch-norm", benefit: 7, rewrite: fuse_after_batch_norm },
+        ],
         _ if matches!(operator.row().fusion(), Fusion::Activation(_)) => {
             patterns! { "tf-fuse-activation" 8 fuse_activation; }
         }
@@ -284,6 +289,62 @@ fn fuse_silu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
         (are_all && is_next).then_some(inner)
     })?;
     extend(b, op, inner, None, "Silu", None)
+}
+
+/// `Relu(FusedBatchNormV3(...))`, perhaps with an addend in between → `_FusedBatchNormEx`, in the place of the
+/// normalization.
+fn fuse_after_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Change {
+    let m = r.ir();
+    let Some((relu, sum, addend)) = relu_behind(m, op).filter(|_| has_no_edges(m, op)) else {
+        return Change::Unchanged;
+    };
+    let types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
+    let operands: Vec<ValueId> = m.operands(op).chain(addend).collect();
+    let before = r.checkpoint();
+    let mut b = Builder::before(r, op);
+    let fused = b
+        .op(Op::_FusedBatchNormEx, &operands)
+        .attrs_of(op, |_| true)
+        .str("activation_mode", "Relu")
+        .int("num_side_inputs", i64::from(addend.is_some()))
+        .results(&types)
+        .build();
+    let Ok(fused) = fused else {
+        r.rollback(before);
+        return Change::Unchanged;
+    };
+    let results: Vec<ValueId> = r.ir().results(fused).collect();
+    r.replace_op(relu, &results[..1]);
+    if let Some(sum) = sum {
+        r.erase(sum);
+    }
+    r.replace_op(op, &results);
+    Change::Changed
+}
+
+/// The only user of a batch normalization's first result, if it is a `Relu`, or an addition whose only user is
+/// one: the `Relu`, the addition, and its other operand, which is there before the normalization.
+fn relu_behind(m: &Module, op: OpId) -> Option<(OpId, Option<OpId>, Option<ValueId>)> {
+    let only_user = |value: ValueId| {
+        let (user, _) = m.users(value).next().filter(|_| is_used_once(m, value))?;
+        (m.parent_block(user) == m.parent_block(op) && has_no_edges(m, user)).then_some(user)
+    };
+    let y = m.result(op, 0);
+    let is_third = operator(m, op) == Some(Op::FusedBatchNormV3);
+    let next =
+        only_user(y).filter(|_| is_third && dtype(m, y) == Some(DType::F32) && dims(m, y).is_some())?;
+    match operator(m, next)? {
+        Op::Relu => Some((next, None, None)),
+        Op::Add | Op::AddV2 => {
+            let relu = only_user(m.result(next, 0)).filter(|&user| operator(m, user) == Some(Op::Relu))?;
+            let (_, addend) = operand_orders(m, next).into_iter().find(|&(x, _)| x == y)?;
+            let is_there = m
+                .defining_op(addend)
+                .is_none_or(|made| m.parent_block(made) != m.parent_block(op) || m.is_before(made, op));
+            (is_there && same_type(m, y, addend)).then_some((relu, Some(next), Some(addend)))
+        }
+        _ => None,
+    }
 }
 
 /// A convolution, perhaps with a bias, then a batch normalization with constants: scale and offset are folded

@@ -44,7 +44,10 @@ pub use gradients::{
 pub use images::{conv2d, depthwise_conv2d, pool};
 pub(in crate::tf) use images::{from_nhwc, to_nhwc};
 pub use movement::transpose;
-pub use norm::{batch_norm, batch_norm_grad, batch_norm_training, bias_add, bias_add_grad};
+pub use norm::{
+    AfterNorm, batch_norm, batch_norm_grad, batch_norm_then, batch_norm_training, batch_norm_training_then,
+    bias_add, bias_add_grad,
+};
 pub(in crate::tf) use product::one_f32;
 pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;

@@ -7,12 +7,12 @@
 //! digits.
 
 use super::super::norm::{all_but_channels, channels_of, moments_after};
-use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, reference};
-use super::elementwise::binary;
+use super::super::{BatchNorm, BatchNormAttrs, Binary, ImageFormat, Reduce, Unary, reference};
+use super::elementwise::{binary, unary};
 use super::{BLOCK, Cx, reduce};
 use crate::parallel::{ADDITIONS_PER_NS, each_part, nanoseconds};
-use crate::scratch::{collected, filled};
-use crate::simd::{Arithmetic, Isa, NormSlopes, Over};
+use crate::scratch::{collected, filled, try_collected};
+use crate::simd::{Arithmetic, Function, Isa, NormSlopes, Over};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// See [`reference::bias_add`]; in place.
@@ -37,6 +37,30 @@ pub fn bias_add_grad(dy: &HostTensor, format: ImageFormat, cx: &Cx<'_>) -> Resul
     reduce(Reduce::Sum, dy, &all_but_channels("BiasAddGrad", dy, format)?, false, cx)
 }
 
+/// The operators that follow a batch normalization: sums with tensors, then `Relu`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AfterNorm<'a> {
+    /// The tensors that are added.
+    pub addends: &'a [HostTensor],
+    /// True if `Relu` is last.
+    pub relu: bool,
+}
+
+impl AfterNorm<'_> {
+    /// True if they can be applied to a part of `x` at a time.
+    fn fits(&self, x: &HostTensor) -> bool {
+        self.addends.iter().all(|addend| addend.dtype() == DType::F32 && addend.shape() == x.shape())
+    }
+
+    /// Applies them one after the other.
+    fn apply(&self, mut y: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+        for addend in self.addends {
+            y = binary(Binary::Add, y, addend.clone(), cx)?;
+        }
+        if self.relu { unary(Unary::Relu, y, cx) } else { Ok(y) }
+    }
+}
+
 /// See [`reference::batch_norm`]; in place. The factor of each channel is computed in f64.
 pub fn batch_norm(
     x: HostTensor,
@@ -44,9 +68,20 @@ pub fn batch_norm(
     attrs: &BatchNormAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
+    batch_norm_then(x, by, attrs, &AfterNorm::default(), cx)
+}
+
+/// [`batch_norm`] and what follows it, in one pass over memory.
+pub fn batch_norm_then(
+    x: HostTensor,
+    by: &BatchNorm<'_>,
+    attrs: &BatchNormAttrs,
+    after: &AfterNorm<'_>,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     let BatchNorm { scale, offset, mean, variance } = *by;
     if [&x, scale, offset, mean, variance].iter().any(|x| x.dtype() != DType::F32) {
-        return reference::batch_norm(&x, by, attrs, cx.allocator);
+        return after.apply(reference::batch_norm(&x, by, attrs, cx.allocator)?, cx);
     }
     let (count, step) = channels_of("FusedBatchNormV3", &x, attrs.format)?;
     let vector = Shape::new(&[count])?;
@@ -55,7 +90,7 @@ pub fn batch_norm(
     }
     let factors = factors(&wide(scale)?, &wide(variance)?, attrs)?;
     let (mean, offset) = (mean.read::<f32>()?, offset.read::<f32>()?);
-    normalize(x, (count, step), (&mean, &factors, &offset), cx)
+    normalize(x, (count, step), (&mean, &factors, &offset), after, cx)
 }
 
 /// The factor of each channel: `scale / sqrt(variance + epsilon)`.
@@ -86,15 +121,18 @@ fn each_channels(
     if x.num_elements() == 0 {
         return Ok(x);
     }
+    // What follows a part finds it in the cache.
+    let piece = (BLOCK / unit).max(1) * unit;
     if x.is_unique() {
-        cx.parts(&mut x.write::<f32>()?, (unit, 1), &run);
+        cx.parts(&mut x.write::<f32>()?, (unit, 1), &|first, out| {
+            out.chunks_mut(piece).enumerate().for_each(|(i, out)| run(first + i * piece, out));
+        });
         return Ok(x);
     }
     let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
     {
         let from = x.read::<f32>()?;
         let from: &[f32] = &from;
-        let piece = (BLOCK / unit).max(1) * unit;
         cx.parts(&mut out.write::<f32>()?, (unit, 1), &|first, out| {
             for (i, out) in out.chunks_mut(piece).enumerate() {
                 let first = first + i * piece;
@@ -106,16 +144,30 @@ fn each_channels(
     Ok(out)
 }
 
-/// `(x - mean) * factor + offset` per channel, for `count` channels with stride `step`; in place.
+/// `(x - mean) * factor + offset` per channel, for `count` channels with stride `step`, and what follows; in
+/// place.
 fn normalize(
     x: HostTensor,
     layout: (usize, usize),
     (mean, factors, offset): (&[f32], &[f32], &[f32]),
+    after: &AfterNorm<'_>,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let isa = Isa::detect();
-    each_channels(x, layout, cx, |c, _, out| {
+    if !after.fits(&x) {
+        let vectors = (mean, factors, offset);
+        return after.apply(normalize(x, layout, vectors, &AfterNorm::default(), cx)?, cx);
+    }
+    let addends = try_collected(after.addends.iter().map(HostTensor::read::<f32>))?;
+    let addends: Vec<&[f32]> = addends.iter().map(|addend| &addend[..]).collect();
+    each_channels(x, layout, cx, |c, first, out| {
         isa.normalize(&mean[c.clone()], &factors[c.clone()], &offset[c], out);
+        for addend in &addends {
+            isa.arithmetic(Arithmetic::Add, Over::Left, out, &addend[first..][..out.len()]);
+        }
+        if after.relu {
+            isa.map(Function::Relu, out);
+        }
     })
 }
 
@@ -203,13 +255,28 @@ fn rounded(x: &[f64]) -> Result<Vec<f32>, TensorError> {
 /// See [`reference::batch_norm_training`].
 pub fn batch_norm_training(
     x: HostTensor,
-    (scale, offset): (&HostTensor, &HostTensor),
+    vectors: (&HostTensor, &HostTensor),
     running: (&HostTensor, &HostTensor),
     attrs: &BatchNormAttrs,
     cx: &Cx<'_>,
 ) -> Result<[HostTensor; 5], TensorError> {
+    batch_norm_training_then(x, vectors, running, attrs, &AfterNorm::default(), cx)
+}
+
+/// [`batch_norm_training`], and what follows the normalized images, without another pass over memory.
+pub fn batch_norm_training_then(
+    x: HostTensor,
+    (scale, offset): (&HostTensor, &HostTensor),
+    running: (&HostTensor, &HostTensor),
+    attrs: &BatchNormAttrs,
+    after: &AfterNorm<'_>,
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 5], TensorError> {
     let Some(images) = Images::new(&x, &[scale, offset], attrs.format) else {
-        return reference::batch_norm_training(&x, scale, offset, running, attrs, cx.allocator);
+        let [y, moments @ ..] =
+            reference::batch_norm_training(&x, scale, offset, running, attrs, cx.allocator)?;
+        let [mean, variance, batch_mean, batch_variance] = moments;
+        return Ok([after.apply(y, cx)?, mean, variance, batch_mean, batch_variance]);
     };
     let (mean, variance) = {
         let x = x.read::<f32>()?;
@@ -235,7 +302,7 @@ pub fn batch_norm_training(
         };
         let offset = offset.read::<f32>()?;
         let offset = collected(mean.iter().zip(&near).zip(factors.iter().zip(&offset[..])).map(rest))?;
-        normalize(x, (images.channels, images.step), (&near, &factors, &offset), cx)?
+        normalize(x, (images.channels, images.step), (&near, &factors, &offset), after, cx)?
     };
     let [mean, variance, batch_mean, batch_variance] =
         moments_after(images.n, (mean, variance), DType::F32, running, attrs, cx.allocator)?;

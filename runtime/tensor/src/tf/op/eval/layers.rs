@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 
 use super::{ints_in, of, owning, owning_many, shape_in};
 use crate::error::invalid;
-use crate::tf::fast::{self, Cx};
+use crate::tf::fast::{self, AfterNorm, Cx};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
-    self, BatchNorm, BatchNormAttrs, Binary, Conv2dAttrs, ImageFormat, LrnAttrs, Padding, Pool, Pool2dAttrs,
-    Transposition, Unary, softmax_cross_entropy, sparse_softmax_cross_entropy,
+    self, BatchNorm, BatchNormAttrs, Conv2dAttrs, ImageFormat, LrnAttrs, Padding, Pool, Pool2dAttrs,
+    Transposition, softmax_cross_entropy, sparse_softmax_cross_entropy,
 };
 use crate::{HostTensor, Shape, TensorError};
 
@@ -162,7 +162,7 @@ pub(in crate::tf::op) fn batch_norm(attrs: &Attributes<'_>) -> Made {
         (norm(attrs)?, attrs.bool("is_training")?, attrs.op() == "FusedBatchNormV3");
     owning(attrs, move |[x, scale, offset, mean, variance], cx| {
         let by = BatchNorm { scale: &scale, offset: &offset, mean: &mean, variance: &variance };
-        normalized(x, &by, &norm, is_training, third, cx)
+        normalized(x, &by, (&norm, is_training, third), &AfterNorm::default(), cx)
     })
 }
 
@@ -175,18 +175,7 @@ pub(in crate::tf::op) fn fused_batch_norm_ex(attrs: &Attributes<'_>) -> Made {
             return invalid("_FusedBatchNormEx", "fewer than 5 operands".to_owned());
         };
         let by = BatchNorm { scale, offset, mean, variance };
-        let mut results = normalized(x, &by, &norm, is_training, true, cx)?;
-        let mut y = results.swap_remove(0); // there are 6 results
-        for x in side {
-            y = fast::binary(Binary::Add, y, x.clone(), cx)?;
-        }
-        if relu {
-            y = fast::unary(Unary::Relu, y, cx)?;
-        }
-        results.push(y);
-        let last = results.len() - 1;
-        results.swap(0, last);
-        Ok(results)
+        normalized(x, &by, (&norm, is_training, true), &AfterNorm { addends: side, relu }, cx)
     })
 }
 
@@ -339,21 +328,21 @@ fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
     })
 }
 
-/// All results of a `FusedBatchNorm`. In inference, the moments among them are the operands. The third
-/// reserve space is empty, as in TensorFlow's CPU kernel.
+/// All results of a `FusedBatchNorm` and the operators that follow it. In inference, the moments among them are
+/// the operands. The third reserve space is empty, as in TensorFlow's CPU kernel.
 fn normalized(
     x: HostTensor,
     by: &BatchNorm<'_>,
-    attrs: &BatchNormAttrs,
-    is_training: bool,
-    has_third: bool,
+    (attrs, is_training, has_third): (&BatchNormAttrs, bool, bool),
+    after: &AfterNorm<'_>,
     cx: &Cx<'_>,
 ) -> Result<Vec<HostTensor>, TensorError> {
     let mut results: Vec<HostTensor> = if is_training {
-        fast::batch_norm_training(x, (by.scale, by.offset), (by.mean, by.variance), attrs, cx)?.into()
+        let (vectors, running) = ((by.scale, by.offset), (by.mean, by.variance));
+        fast::batch_norm_training_then(x, vectors, running, attrs, after, cx)?.into()
     } else {
         let moments = [by.mean, by.variance, by.mean, by.variance].map(HostTensor::clone);
-        [fast::batch_norm(x, by, attrs, cx)?].into_iter().chain(moments).collect()
+        [fast::batch_norm_then(x, by, attrs, after, cx)?].into_iter().chain(moments).collect()
     };
     if has_third {
         results.push(HostTensor::zeros(by.scale.dtype(), Shape::new(&[0])?, cx.allocator)?);
