@@ -121,6 +121,7 @@ const WITHOUT_GRADIENT: &[&str] = &[
     "_Rnn",
     "_RoiAlign",
     "_SwitchN",
+    "_TransformFilters",
     "_UniqueSorted",
 ];
 
