@@ -96,6 +96,25 @@ func.func @layer_norm(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   tfrt.return %y : tensor<2x4xf32>
 }
 
+// The vectors may be variables, too: no zero is multiplied by them.
+// CHECK-LABEL: func.func @layer_norm_of_vectors
+func.func @layer_norm_of_vectors(%x: tensor<2x4xf32>, %gamma: tensor<4xf32>, %beta: tensor<4xf32>) -> tensor<2x4xf32> {
+  %axis = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %epsilon = "tf.Const"() {value = dense<0.001> : tensor<f32>} : () -> tensor<f32>
+  // CHECK: %[[Y:.*]] = "tf._LayerNorm"(%arg0, %arg1, %arg2) <{epsilon = 1.000000e-03 : f32}>
+  // CHECK-NEXT: return %[[Y]]
+  %mean = "tf.Mean"(%x, %axis) {keep_dims = true} : (tensor<2x4xf32>, tensor<i32>) -> tensor<2x1xf32>
+  %squares = "tf.SquaredDifference"(%x, %mean) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  %variance = "tf.Mean"(%squares, %axis) {keep_dims = true} : (tensor<2x4xf32>, tensor<i32>) -> tensor<2x1xf32>
+  %sum = "tf.AddV2"(%variance, %epsilon) : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xf32>
+  %inverse = "tf.Rsqrt"(%sum) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %difference = "tf.Sub"(%x, %mean) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  %normal = "tf.Mul"(%difference, %inverse) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  %scaled = "tf.Mul"(%normal, %gamma) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %y = "tf.AddV2"(%scaled, %beta) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  tfrt.return %y : tensor<2x4xf32>
+}
+
 // As a batch normalization of rows.
 // CHECK-LABEL: func.func @batched
 func.func @batched(%x: tensor<2x4xf32>, %gamma: tensor<4xf32>, %beta: tensor<4xf32>) -> tensor<2x4xf32> {

@@ -39,6 +39,14 @@ pub(crate) const REMAP: Pass = Pass {
     },
 };
 
+/// Makes one operator of each layer that is written with elementary ones and has a kernel for its gradient.
+/// Gradients stay what they are, except those by intermediate results of the layer.
+pub(crate) fn recognize_layers(r: &mut Rewriter<'_>) {
+    sizes::forget(r.ir());
+    let patterns = |def| patterns::of(Family::Layers, def);
+    _ = greedy(r, &GreedyConfig { patterns, simplify_regions: false, ..GreedyConfig::default() });
+}
+
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>, config: &GreedyConfig) -> Change {
     let config =
         GreedyConfig { fold: constant_fold::fold, materialize: constant_fold::materialize, ..*config };

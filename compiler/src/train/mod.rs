@@ -39,7 +39,7 @@ use self::step::StepPlan;
 use crate::diag::Diagnostic;
 use crate::dialects::tf::RECOMPUTE;
 use crate::grad::prepare;
-use crate::graph;
+use crate::graph::{self, pattern_passes};
 use crate::ir::Module;
 use crate::pass::PassManager;
 use crate::rewrite::{Rewriter, signatures};
@@ -115,6 +115,12 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
     }
     variables::type_reads(&mut r);
     prepare(&mut r);
+    // Not in the functions that it shares with the others, which may be exported.
+    if let Some(step) = function(r.ir(), "step") {
+        drop(r);
+        pattern_passes::recognize_layers(&mut Rewriter::new(m, step));
+        r = Rewriter::new(m, top);
+    }
     if let Some(recompute) = options.recompute {
         recompute_unless_said(&mut r, recompute);
     }

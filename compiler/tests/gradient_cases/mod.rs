@@ -308,7 +308,10 @@ pub(crate) const OPERATORS: &[&str] = &[
     "f_FusedDepthwiseConv2dNative: 1x3x3x2; 2x2x2x1; 2 -> 1x2x2x2 <{strides = [1, 1, 1, 1], padding = \"VALID\", fused_ops = [\"BiasAdd\", \"Elu\"], num_args = 1 : i64}>",
     "f_Gelu: 4@-1..1 -> 4",
     "f_Gelu: 4@-1..1 -> 4 <{approximate = true}>",
+    "_GeluSlope: 4@-1..1 -> 4",
+    "_GeluTanhSlope: 4@-1..1 -> 4",
     "f~_LayerNorm: 2x4@-1..2; 4; 4 -> 2x4 <{epsilon = 0.1 : f32}>",
+    "f~_LayerNormGrad: 2x4; 2x4@-1..2; 4 -> 2x4; 4; 4 <{epsilon = 0.1 : f32}>",
     "f~_FusedAttention: 1x2x3x2; 1x2x3x2; 1x2x3x2 -> 1x2x3x2 <{scale = 0.5 : f32}>",
     // Linear algebra.
     "Lu: 3x3@-1..2 -> 3x3; 3:i32",

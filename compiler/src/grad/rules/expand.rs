@@ -33,23 +33,13 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             made[0] = activated(g, with_side, &g.text("activation_mode").unwrap_or_default());
             made
         }),
-        Op::_Gelu => Expands(|g| {
-            let x = g.x(0);
-            if !g.flag("approximate") {
-                let phi = (x * std::f64::consts::FRAC_1_SQRT_2).un(Op::Erf) + 1.0;
-                return vec![x * 0.5 * phi];
-            }
-            let inner = (x + x.un(Op::Square) * x * 0.044_715) * (2.0 / std::f64::consts::PI).sqrt();
-            vec![x * 0.5 * (inner.un(Op::Tanh) + 1.0)]
+        Op::_GeluTanhSlope => Expands(|g| {
+            let (x, square, factor) = (g.x(0), g.x(0).un(Op::Square), (2.0 / std::f64::consts::PI).sqrt());
+            let t = ((x + square * x * 0.044_715) * factor).un(Op::Tanh);
+            let slope = (square * 0.134_145 + 1.0) * (1.0 - t.un(Op::Square));
+            vec![(t + 1.0 + x * factor * slope) * 0.5]
         }),
-        Op::_LayerNorm => Expands(|g| {
-            let x = g.x(0);
-            let n = x.size(-1).cast_like(x);
-            let centered = x - x.sum_last() / n;
-            let variance = centered.un(Op::Square).sum_last() / n;
-            let scale = (variance + g.float("epsilon").unwrap_or(0.0)).un(Op::Rsqrt);
-            vec![centered * scale * g.x(1) + g.x(2)]
-        }),
+        Op::_LayerNormGrad => Expands(layer_norm_gradient),
         Op::_FusedAttention => Expands(|g| {
             let heads_inside = g.flag("heads_inside");
             let turn = |x: Val<'_>| {
@@ -113,6 +103,23 @@ fn activated<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>, name: &str) -> Val<'g> {
         }
     };
     value.un(op)
+}
+
+/// The gradient of a layer norm in plain operators.
+fn layer_norm_gradient<'g>(g: &'g Vjp<'_, '_>) -> Vec<Val<'g>> {
+    let (d, x, scale) = (g.x(0), g.x(1), g.x(2));
+    let Some(rank) = x.rank().or(d.rank()) else {
+        g.refuse("the number of axes is not known");
+        return vec![d, scale, scale];
+    };
+    let mean = |v: Val<'_>| g.x(1).with(v.id).sum_last() / x.size(-1).cast_like(x);
+    let centered = x - mean(x);
+    let inverse = (mean(centered.un(Op::Square)) + g.float("epsilon").unwrap_or(0.0)).un(Op::Rsqrt);
+    let (normal, scaled) = (centered * inverse, d * scale);
+    let rows: Vec<i64> = (0..rank as i64 - 1).collect();
+    let rows = g.ints_value(&rows);
+    let of_x = (scaled - mean(scaled) - normal * mean(scaled * normal)) * inverse;
+    vec![of_x, (d * normal).sum(rows, false), d.sum(rows, false)]
 }
 
 /// The gradient of a batch normalization in plain operators, so that it can be differentiated again.

@@ -75,6 +75,12 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::FusedBatchNormV3 => Rule(|g| batch_norm(g, Op::FusedBatchNormGradV3, 3)),
         Op::LRN => Rule(|g| g.dx(0, g.same(Op::LRNGrad, &[g.d(), g.x(0), g.y(0)]))),
 
+        Op::_LayerNorm => Rule(|g| {
+            let attrs = [("epsilon", At::Of("epsilon"))];
+            let made = g.ops(Op::_LayerNormGrad, &[g.d(), g.x(0), g.x(1)], &attrs, 3);
+            made.into_iter().enumerate().for_each(|(i, d)| g.dx(i, d));
+        }),
+
         Op::Softmax => Rule(|g| {
             let (d, y) = (g.d(), g.y(0));
             g.dx(0, (d - (d * y).sum_last()) * y);

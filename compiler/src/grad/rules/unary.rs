@@ -63,6 +63,15 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let (d, y) = (g.d().complex(g.d().zeros()), g.y(0).complex(g.y(0).zeros()));
             g.dx(0, d.bin(Op::DivNoNan, y) * g.x(0));
         }),
+        Op::_Gelu => Rule(|g| {
+            let slope = if g.flag("approximate") { Op::_GeluTanhSlope } else { Op::_GeluSlope };
+            g.dx(0, g.d() * g.x(0).un(slope));
+        }),
+        // The density times 2 - x².
+        Op::_GeluSlope => Rule(|g| {
+            let density = (square(g.x(0)) * -0.5).un(Op::Exp) * (2.0 * PI).sqrt().recip();
+            g.dx(0, g.d() * density * (2.0 - square(g.x(0))));
+        }),
         Op::Imag => Rule(|g| g.dx(0, g.d().zeros().complex(g.d()))),
         Op::Real => Rule(|g| g.dx(0, g.d().complex(g.d().zeros()))),
         Op::Cast => Rule(|g| g.dx(0, g.d().cast_like(g.x(0)))),

@@ -17,13 +17,30 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::rule::{operand_orders, replacement, ty};
+use super::rule::{apply, operand_orders, patterns, replacement, ty};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, has_no_edges, ints, is_used_once, producer_if, shape, splat};
 use crate::build::sizes::{same_shape, sizes};
 use crate::dialects::tf::operator;
 use crate::fold::constant_of;
 use crate::ir::{AttrKind, Module, OpId, ValueId};
+use crate::rewrite::{Change, Pattern, Rewriter};
+
+/// The patterns that apply before differentiation.
+pub(super) fn of(operator: Op) -> &'static [Pattern] {
+    match operator {
+        Op::Add | Op::AddV2 => patterns! {
+            "tf-layer-norm" 9 batched_layer_norm_with_gradient;
+            "tf-layer-norm" 9 shift_layer_norm;
+        },
+        Op::Mul => patterns! {
+            "tf-gelu" 9 gelu;
+            "tf-layer-norm" 8 layer_norm_with_gradient;
+            "tf-layer-norm" 8 scale_layer_norm;
+        },
+        _ => &[],
+    }
+}
 
 /// Maximum number of factors in a matched product.
 const MOST_FACTORS: usize = 8;
@@ -158,9 +175,28 @@ fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
     (is_last && flag(m, op, "keep_dims")).then_some(x)
 }
 
+/// The operators behind which the means of a layer norm may be.
+#[derive(Clone, Copy)]
+struct Forwards {
+    /// Behind which the mean may be that is subtracted.
+    center: &'static [Op],
+    /// Behind which the mean of the variance may be, whose gradient is 0.
+    variance: &'static [Op],
+}
+
+/// All operators that forward a value.
+const FORWARDS: Forwards = Forwards {
+    center: &[Op::Identity, Op::PreventGradient, Op::StopGradient],
+    variance: &[Op::Identity, Op::PreventGradient, Op::StopGradient],
+};
+
+/// Those that change no gradient of a layer norm.
+const WITH_GRADIENT: Forwards =
+    Forwards { center: &[Op::Identity], variance: &[Op::Identity, Op::StopGradient] };
+
 /// The value that `Identity`, `StopGradient` and the like forward.
-fn skip_identities(m: &Module, mut value: ValueId) -> ValueId {
-    while let Some(op) = producer_if(m, value, &[Op::Identity, Op::PreventGradient, Op::StopGradient]) {
+fn skip(m: &Module, mut value: ValueId, forwards: &'static [Op]) -> ValueId {
+    while let Some(op) = producer_if(m, value, forwards) {
         value = m.operand(op, 0);
     }
     value
@@ -175,7 +211,7 @@ pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     }
     let shifted = producer_if(m, m.operand(producer_if(m, exp, &[Op::Exp])?, 0), &[Op::Sub])?;
     let x = m.operand(shifted, 0);
-    let most = skip_identities(m, m.operand(shifted, 1));
+    let most = skip(m, m.operand(shifted, 1), FORWARDS.center);
     if over_last_axis(m, most, Op::Max)? != x || ty(m, x) != ty(m, m.result(op, 0)) {
         return None;
     }
@@ -191,16 +227,22 @@ pub(super) fn log_softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> 
 }
 
 /// `(x - Mean(x))` and `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
-fn normalized(m: &Module, difference: ValueId, inverse: ValueId) -> Option<(ValueId, f64)> {
+fn normalized(
+    m: &Module,
+    difference: ValueId,
+    inverse: ValueId,
+    forwards: Forwards,
+) -> Option<(ValueId, f64)> {
     let sub = producer_if(m, difference, &[Op::Sub])?;
     let (x, mean) = (m.operand(sub, 0), m.operand(sub, 1));
-    let is_mean = over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x);
-    let (of, epsilon) = inverse_deviation(m, inverse)?;
+    let is_mean = over_last_axis(m, skip(m, mean, forwards.center), Op::Mean) == Some(x);
+    let (of, epsilon) = inverse_deviation(m, inverse, forwards)?;
     (is_mean && of == x).then_some((x, epsilon))
 }
 
 /// `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
-fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
+fn inverse_deviation(m: &Module, value: ValueId, forwards: Forwards) -> Option<(ValueId, f64)> {
+    let is_mean_of = |mean, x| over_last_axis(m, skip(m, mean, forwards.variance), Op::Mean) == Some(x);
     let rsqrt = producer_if(m, value, &[Op::Rsqrt])?;
     let sum = producer_if(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
     operand_orders(m, sum).into_iter().find_map(|(variance, epsilon)| {
@@ -213,12 +255,8 @@ fn inverse_deviation(m: &Module, value: ValueId) -> Option<(ValueId, f64)> {
         } else {
             (m.operand(op, 0), m.operand(op, 1))
         };
-        let (x, mean) = if over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x) {
-            (x, mean)
-        } else {
-            (mean, x)
-        };
-        (over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x)).then_some((x, epsilon))
+        let (x, mean) = if is_mean_of(mean, x) { (x, mean) } else { (mean, x) };
+        is_mean_of(mean, x).then_some((x, epsilon))
     })
 }
 
@@ -234,15 +272,24 @@ fn is_row(m: &Module, value: ValueId, n: i64) -> bool {
 
 /// Layer norm without beta: `(x - mean) * (inverse * gamma)` or `(x - mean) * inverse`.
 pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    layer_norm_behind(b, op, FORWARDS)
+}
+
+/// [`layer_norm`] that has the same gradient.
+pub(super) fn layer_norm_with_gradient(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    layer_norm_behind(b, op, WITH_GRADIENT)
+}
+
+fn layer_norm_behind(b: &mut Builder<'_, '_>, op: OpId, forwards: Forwards) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
     let (x, epsilon, gamma) = operand_orders(m, op).into_iter().find_map(|(difference, inverse)| {
-        if let Some((x, epsilon)) = normalized(m, difference, inverse) {
+        if let Some((x, epsilon)) = normalized(m, difference, inverse, forwards) {
             return Some((x, epsilon, None));
         }
         let product = producer_if(m, inverse, &[Op::Mul])?;
         operand_orders(m, product).into_iter().find_map(|(inverse, gamma)| {
-            let (x, epsilon) = normalized(m, difference, inverse)?;
+            let (x, epsilon) = normalized(m, difference, inverse, forwards)?;
             is_row(m, gamma, n).then_some((x, epsilon, Some(gamma)))
         })
     })?;
@@ -260,6 +307,15 @@ pub(super) fn layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 /// `x * g + (beta - mean * g)` with `g = inverse * gamma`: the form of a batch normalization over rows, in
 /// which TensorFlow writes layer norms.
 pub(super) fn batched_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    batched_layer_norm_behind(b, op, FORWARDS)
+}
+
+/// [`batched_layer_norm`] that has the same gradient.
+pub(super) fn batched_layer_norm_with_gradient(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    batched_layer_norm_behind(b, op, WITH_GRADIENT)
+}
+
+fn batched_layer_norm_behind(b: &mut Builder<'_, '_>, op: OpId, forwards: Forwards) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
     let (x, gamma, beta, epsilon) = operand_orders(m, op).into_iter().find_map(|(product, rest)| {
@@ -268,12 +324,13 @@ pub(super) fn batched_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<Va
         let (beta, shift) = (m.operand(rest, 0), producer_if(m, m.operand(rest, 1), &[Op::Mul])?);
         operand_orders(m, product).into_iter().find_map(|(x, g)| {
             let has_mean = operand_orders(m, shift).into_iter().any(|(mean, other)| {
-                other == g && over_last_axis(m, skip_identities(m, mean), Op::Mean) == Some(x)
+                other == g && over_last_axis(m, skip(m, mean, forwards.center), Op::Mean) == Some(x)
             });
-            let (inverse, gamma) = operand_orders(m, producer_if(m, g, &[Op::Mul])?)
-                .into_iter()
-                .find(|&(inverse, gamma)| inverse_deviation(m, inverse).is_some() && is_row(m, gamma, n))?;
-            let (of, epsilon) = inverse_deviation(m, inverse)?;
+            let (inverse, gamma) =
+                operand_orders(m, producer_if(m, g, &[Op::Mul])?).into_iter().find(|&(inverse, gamma)| {
+                    inverse_deviation(m, inverse, forwards).is_some() && is_row(m, gamma, n)
+                })?;
+            let (of, epsilon) = inverse_deviation(m, inverse, forwards)?;
             (has_mean && of == x && is_row(m, beta, n)).then_some((x, gamma, beta, epsilon))
         })
     })?;
@@ -291,12 +348,25 @@ fn constant_row(b: &mut Builder<'_, '_>, n: i64, number: f64) -> Option<ValueId>
     b.one(Op::Fill, &[size, one]).ok()
 }
 
+/// True for a vector of equal elements, as [`constant_row`] makes it.
+fn is_filled(m: &Module, value: ValueId, number: f64) -> bool {
+    let filled = producer_if(m, value, &[Op::Fill]).and_then(|op| splat(m, m.operand(op, 1)));
+    filled.or_else(|| splat(m, value)) == Some(number)
+}
+
 /// `_LayerNorm(...) * vector` → gamma and beta are scaled.
 pub(super) fn scale_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let (inner, vector) = with_vector(b.ir(), op)?;
     let [x, gamma, beta] = [0, 1, 2].map(|i| b.ir().operand(inner, i));
-    let gamma = b.one(Op::Mul, &[gamma, vector]).ok()?;
-    let beta = b.one(Op::Mul, &[beta, vector]).ok()?;
+    let is_constant = constant_of(b.ir(), vector).is_some();
+    let is_one = is_filled(b.ir(), gamma, 1.0);
+    let is_zero = is_filled(b.ir(), beta, 0.0);
+    // No zero is multiplied by a number that may be infinite.
+    if !is_constant && !is_zero {
+        return None;
+    }
+    let gamma = if is_one { vector } else { b.one(Op::Mul, &[gamma, vector]).ok()? };
+    let beta = if is_zero { beta } else { b.one(Op::Mul, &[beta, vector]).ok()? };
     b.op(Op::_LayerNorm, &[x, gamma, beta]).attrs_of(inner, |name| name == "epsilon").like(x).one().ok()
 }
 
@@ -304,16 +374,17 @@ pub(super) fn scale_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<Valu
 pub(super) fn shift_layer_norm(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let (inner, vector) = with_vector(b.ir(), op)?;
     let [x, gamma, beta] = [0, 1, 2].map(|i| b.ir().operand(inner, i));
-    let beta = b.one(Op::AddV2, &[beta, vector]).ok()?;
+    let is_zero = is_filled(b.ir(), beta, 0.0);
+    let beta = if is_zero { vector } else { b.one(Op::AddV2, &[beta, vector]).ok()? };
     b.op(Op::_LayerNorm, &[x, gamma, beta]).attrs_of(inner, |name| name == "epsilon").like(x).one().ok()
 }
 
-/// A layer norm without other users, and the constant vector that is the op's other operand.
+/// A layer norm without other users, and the vector that is the op's other operand.
 fn with_vector(m: &Module, op: OpId) -> Option<(OpId, ValueId)> {
     operand_orders(m, op).into_iter().find_map(|(x, vector)| {
         let inner = producer_if(m, x, &[Op::_LayerNorm]).filter(|_| is_used_once(m, x))?;
         let n = row(m, x)?;
-        (constant_of(m, vector).is_some() && is_row(m, vector, n)).then_some((inner, vector))
+        is_row(m, vector, n).then_some((inner, vector))
     })
 }
 

@@ -42,6 +42,8 @@ pub(super) enum Family {
     Arithmetic,
     /// Fusion of several operators into one kernel.
     Fusion,
+    /// Fusion of layers into operators whose gradient has a kernel; before differentiation.
+    Layers,
 }
 
 /// The patterns of an op.
@@ -51,5 +53,6 @@ pub(super) fn of(family: Family, def: &'static OpDef) -> &'static [Pattern] {
         Family::Constant => constant::of(operator),
         Family::Arithmetic => arithmetic::of(operator),
         Family::Fusion => fusion::of(operator),
+        Family::Layers => layers::of(operator),
     }
 }

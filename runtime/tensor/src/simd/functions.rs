@@ -45,6 +45,11 @@ pub enum Function {
     /// `x / 2 * (1 + erf(x / sqrt 2))`: the exact gelu, to 4e-7 times the larger of 1 and `|x|`. As in
     /// TensorFlow, -inf gives NaN.
     Gelu,
+    /// The derivative of [`Function::Gelu`], to 4e-7 times the larger of 1 and `|x|`. An infinity gives NaN.
+    GeluSlope,
+    /// The derivative of [`Function::GeluTanh`], to 1e-6 times the larger of 1 and `|x|`. An infinity gives
+    /// NaN.
+    GeluTanhSlope,
     /// `x`, or `alpha * x` below 0.
     LeakyRelu(f32),
     /// `x`, or `e^x - 1` below 0, to 2 ulp.
@@ -291,6 +296,19 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
         Function::Log => log::<FMA>(x),
         Function::Erf => erf::<FMA>(x),
         Function::Gelu => 0.5 * x * (1.0 + erf::<FMA>(x * std::f32::consts::FRAC_1_SQRT_2)),
+        Function::GeluSlope => {
+            const DENSITY_AT_0: f32 = 0.398_942_3; // 1 / sqrt(2 pi)
+            let density = DENSITY_AT_0 * exp::<FMA>(-0.5 * x * x);
+            let phi = 0.5 * (1.0 + erf::<FMA>(x * std::f32::consts::FRAC_1_SQRT_2));
+            fma::<FMA>(x, density, phi)
+        }
+        Function::GeluTanhSlope => {
+            const SQRT_2_OVER_PI: f32 = 0.797_884_6;
+            let square = x * x;
+            let t = tanh::<FMA>(SQRT_2_OVER_PI * fma::<FMA>(0.044_715 * square, x, x));
+            let slope = SQRT_2_OVER_PI * fma::<FMA>(0.134_145, square, 1.0);
+            0.5 * (1.0 + t) + 0.5 * x * slope * (1.0 - t * t)
+        }
         Function::LeakyRelu(alpha) => {
             if x < 0.0 {
                 x * alpha
@@ -355,8 +373,8 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
         };
     }
     each!(
-        Relu Relu6 GeluTanh Tanh Sigmoid Silu Exp Log Erf Gelu Elu Selu Softplus Softsign Abs Neg Sign Square Reciprocal Sqrt Rsqrt
-        Ceil Floor Round
+        Relu Relu6 GeluTanh Tanh Sigmoid Silu Exp Log Erf Gelu GeluSlope GeluTanhSlope Elu Selu Softplus Softsign Abs Neg
+        Sign Square Reciprocal Sqrt Rsqrt Ceil Floor Round
     );
 }
 

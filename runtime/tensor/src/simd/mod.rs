@@ -679,6 +679,23 @@ impl Isa {
         );
     }
 
+    /// The gradient of a layer norm of rows; see `rows::norm_gradient`.
+    pub(crate) fn layer_norm_gradient(
+        self,
+        x: &[f32],
+        scale: (&[f32], f32),
+        dy: &mut [f32],
+        sums: [&mut [f64]; 2],
+    ) {
+        compiled!(
+            self,
+            |x: &[f32], scale: (&[f32], f32), dy: &mut [f32], sums: [&mut [f64]; 2]| {
+                rows::norm_gradient::<FUSED>(x, scale, dy, sums);
+            },
+            rows::norm_gradient::<true>(x, scale, dy, sums)
+        );
+    }
+
     /// Reduces a row to a number.
     pub(crate) fn reduce_row(self, reduction: Reduction, x: &[f32]) -> f64 {
         let acc = &mut 0.0;

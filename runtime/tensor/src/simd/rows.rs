@@ -70,6 +70,65 @@ pub(super) fn run<const FMA: bool>(function: RowFunction<'_>, row: &mut [f32]) {
     }
 }
 
+/// The gradient of [`RowFunction::LayerNorm`] with respect to rows `x`, from the gradient by the result, which
+/// it overwrites. Adds to `by_scale` and `by_offset` the gradients with respect to these.
+#[inline(always)]
+pub(super) fn norm_gradient<const FMA: bool>(
+    x: &[f32],
+    (scale, epsilon): (&[f32], f32),
+    dy: &mut [f32],
+    [by_scale, by_offset]: [&mut [f64]; 2],
+) {
+    let n = scale.len();
+    let (by_scale, by_offset) = (&mut by_scale[..n], &mut by_offset[..n]);
+    for (x, dy) in x.chunks_exact(n.max(1)).zip(dy.chunks_exact_mut(n.max(1))) {
+        let mean = sum_of(x, |x, sum| sum + x) / n as f32;
+        let variance = sum_of(x, |x, sum| fma::<FMA>(x - mean, x - mean, sum)) / n as f32;
+        let inverse = 1.0 / (variance + epsilon).sqrt();
+        // The sums of the scaled gradients, and of these times the normalized row.
+        let (mut sums, mut products) = ([0.0; LANES], [0.0; LANES]);
+        let whole = n / LANES * LANES;
+        for from in (0..whole).step_by(LANES) {
+            let (x, dy, scale) = (&x[from..][..LANES], &dy[from..][..LANES], &scale[from..][..LANES]);
+            let (by_scale, by_offset) = (&mut by_scale[from..][..LANES], &mut by_offset[from..][..LANES]);
+            for j in 0..LANES {
+                let (normal, scaled) = ((x[j] - mean) * inverse, dy[j] * scale[j]);
+                sums[j] += scaled;
+                products[j] = fma::<FMA>(scaled, normal, products[j]);
+                by_scale[j] += f64::from(dy[j] * normal);
+                by_offset[j] += f64::from(dy[j]);
+            }
+        }
+        for j in whole..n {
+            let (normal, scaled) = ((x[j] - mean) * inverse, dy[j] * scale[j]);
+            sums[j - whole] += scaled;
+            products[j - whole] += scaled * normal;
+            by_scale[j] += f64::from(dy[j] * normal);
+            by_offset[j] += f64::from(dy[j]);
+        }
+        let sum = across(sums, |a, b| a + b) / n as f32;
+        let product = across(products, |a, b| a + b) / n as f32;
+        let (x, scale) = (&x[..n], &scale[..n]);
+        for j in 0..n {
+            let normal = (x[j] - mean) * inverse;
+            dy[j] = fma::<FMA>(-normal, product, fma::<FMA>(dy[j], scale[j], -sum)) * inverse;
+        }
+    }
+}
+
+/// [`fold`] of a row that does not change.
+#[inline(always)]
+fn sum_of(row: &[f32], step: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [0.0; LANES];
+    let (blocks, rest) = row.as_chunks::<LANES>();
+    for block in blocks {
+        for j in 0..LANES {
+            lanes[j] = step(block[j], lanes[j]);
+        }
+    }
+    rest.iter().fold(0.0, |sum, &x| step(x, sum)) + across(lanes, |a, b| a + b)
+}
+
 /// The sum of `step` over all elements, each visited once; `step` may change the element.
 #[inline(always)]
 fn fold(row: &mut [f32], step: impl Fn(&mut f32, f32) -> f32) -> f32 {

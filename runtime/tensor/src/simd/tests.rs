@@ -86,6 +86,35 @@ fn gelu_is_as_accurate_as_it_says() {
 }
 
 #[test]
+fn slopes_of_gelu_are_as_accurate_as_they_say() {
+    let exact = |x: f64| {
+        let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
+        0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2) + x * density
+    };
+    // The difference quotient of the approximate gelu.
+    let approximate = |x: f64| {
+        let gelu = |x: f64| {
+            let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3));
+            0.5 * x * (1.0 + inner.tanh())
+        };
+        (gelu(x + 1e-6) - gelu(x - 1e-6)) / 2e-6
+    };
+    let cases: [(Function, &dyn Fn(f64) -> f64, f64); 2] =
+        [(Function::GeluSlope, &exact, 4e-7), (Function::GeluTanhSlope, &approximate, 1e-6)];
+    for isa in Isa::all() {
+        for (function, exact, limit) in cases {
+            let x: Vec<f32> = (-2_000..2_000).map(|i| i as f32 / 160.0).collect();
+            let mut got = x.clone();
+            isa.map(function, &mut got);
+            for (&x, &got) in x.iter().zip(&got) {
+                let (want, limit) = (exact(f64::from(x)), limit * f64::from(x.abs().max(1.0)));
+                assert!((f64::from(got) - want).abs() <= limit, "{function:?} of {x}: {got} {want}");
+            }
+        }
+    }
+}
+
+#[test]
 fn logarithms_of_what_has_none() {
     for isa in Isa::all() {
         let mut x = [0.0, -0.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1.0];

@@ -5,7 +5,7 @@
 //! around (`Abs` and `Neg` of the lowest number are that number). Denormal numbers are kept; TensorFlow
 //! flushes them to zero.
 
-use std::f64::consts::{FRAC_2_SQRT_PI, PI, SQRT_2};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, PI, SQRT_2};
 use std::sync::Arc;
 
 use super::numeric::{AnyWide, Domain, Number, named_ops};
@@ -22,6 +22,7 @@ named_ops! {
         Atan = "Atan"; Sinh = "Sinh"; Cosh = "Cosh"; Tanh = "Tanh"; Asinh = "Asinh"; Acosh = "Acosh"; Atanh = "Atanh"; Erf = "Erf";
         Erfc = "Erfc"; Erfinv = "Erfinv"; Ndtri = "Ndtri"; Lgamma = "Lgamma"; Digamma = "Digamma"; Ceil = "Ceil"; Floor = "Floor"; Round = "Round";
         Sigmoid = "Sigmoid"; Softplus = "Softplus"; Softsign = "Softsign"; Relu = "Relu"; Relu6 = "Relu6"; Elu = "Elu"; Selu = "Selu";
+        GeluSlope = "_GeluSlope"; GeluTanhSlope = "_GeluTanhSlope";
         BesselI0 = "BesselI0"; BesselI0e = "BesselI0e"; BesselI1 = "BesselI1"; BesselI1e = "BesselI1e";
         Conj = "Conj"; Invert = "Invert"; LogicalNot = "LogicalNot";
     }
@@ -288,10 +289,21 @@ impl UnaryTable for f64 {
             Unary::Relu6 => |x| if x <= 0.0 { 0.0 } else { x.clamp(0.0, 6.0) },
             Unary::Elu => |x| if x < 0.0 { x.exp_m1() } else { x },
             Unary::Selu => |x| if x < 0.0 { SELU_SCALE_ALPHA * x.exp_m1() } else { SELU_SCALE * x },
+            Unary::GeluSlope => |x| 0.5 * libm::erfc(-x * FRAC_1_SQRT_2) + x * normal_density(x),
+            Unary::GeluTanhSlope => |x| {
+                let factor = (2.0 / PI).sqrt();
+                let t = (factor * (x + 0.044_715 * x * x * x)).tanh();
+                0.5 * (1.0 + t) + 0.5 * x * factor * (1.0 + 0.134_145 * x * x) * (1.0 - t * t)
+            },
             Unary::Conj => |x| x,
             Unary::Invert | Unary::LogicalNot => return None,
         })
     }
+}
+
+/// The density of the standard normal distribution.
+fn normal_density(x: f64) -> f64 {
+    0.5 * FRAC_1_SQRT_2 * FRAC_2_SQRT_PI * (-0.5 * x * x).exp()
 }
 
 /// `1 / (1 + e^-x)` without overflow on either side.

@@ -54,6 +54,8 @@ pub(in crate::tf) fn function_of(op: Unary) -> Option<Function> {
         Unary::Sigmoid => Function::Sigmoid,
         Unary::Softplus => Function::Softplus,
         Unary::Softsign => Function::Softsign,
+        Unary::GeluSlope => Function::GeluSlope,
+        Unary::GeluTanhSlope => Function::GeluTanhSlope,
         Unary::Relu => Function::Relu,
         Unary::Relu6 => Function::Relu6,
         Unary::Elu => Function::Elu,

@@ -40,6 +40,8 @@ use crate::error::invalid;
 use crate::gemm::Matrix;
 use crate::matmul::{Epilogue, PACKED_SIZE, matmul as matmul_packing, matmul_packed};
 use crate::narrow::{self, FloatRows, RowQuanta};
+use crate::parallel::{ADDITIONS_PER_NS, each_part, nanoseconds};
+use crate::scratch::filled;
 use crate::simd::{Function, Isa, Quantum};
 use crate::{DType, HostTensor, Ref, Shape, TensorError, math};
 
@@ -276,4 +278,58 @@ pub fn layer_norm(
     let (scale, offset) = (scale.read_as::<f32>("scale")?, offset.read_as::<f32>("offset")?);
     let (scale, offset): (&[f32], &[f32]) = (&scale, &offset);
     fast::each_row(x, n, cx, |_, rows| math::layer_norm_in_place(scale, offset, epsilon, rows))
+}
+
+/// The most parts of the rows whose sums are computed separately. Their number depends on the shape only.
+const PARTS: usize = 16;
+
+/// The gradients of [`layer_norm`], from that by its result: by `x`, in place of `dy`, by the scale and by the
+/// offset. The moments of the rows are computed again.
+pub fn layer_norm_grad(
+    dy: HostTensor,
+    x: &HostTensor,
+    scale: &HostTensor,
+    epsilon: f32,
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 3], TensorError> {
+    let Some(&n) = x.shape().dims().last() else {
+        return Err(TensorError::Axis { axis: -1, shape: x.shape().clone() });
+    };
+    let vector = Shape::new(&[n])?;
+    scale.expect_shape("scale", &vector)?;
+    dy.expect_shape("dy", x.shape())?;
+    dy.expect_dtype("dy", DType::F32)?;
+    let dx = if dy.is_unique() {
+        dy
+    } else {
+        let copy = HostTensor::allocate(DType::F32, dy.shape().clone(), cx.allocator)?;
+        copy.write::<f32>()?.copy_from_slice(&dy.read::<f32>()?);
+        copy
+    };
+    let rows = x.num_elements().checked_div(n).unwrap_or(0);
+    let each = rows.div_ceil(PARTS).max(1);
+    let mut sums = filled(rows.div_ceil(each).checked_mul(2 * n).ok_or(TensorError::TooLarge)?, 0.0)?;
+    {
+        let (x, scale, mut dx) = (x.read_as::<f32>("x")?, scale.read_as::<f32>("scale")?, dx.write::<f32>()?);
+        let (x, scale): (&[f32], &[f32]) = (&x, &scale);
+        let len = (each * n).max(1);
+        let mut parts: Vec<_> = dx.chunks_mut(len).zip(sums.chunks_mut((2 * n).max(1))).collect();
+        let workers = cx.parallel.workers(nanoseconds(x.len().saturating_mul(8), ADDITIONS_PER_NS));
+        each_part(parts.chunks_mut(1), workers, cx.parallel, &|i, part| {
+            for (dx, sums) in part {
+                let x = &x[i * len..][..dx.len()];
+                let (by_scale, by_offset) = sums.split_at_mut(n);
+                Isa::detect().layer_norm_gradient(x, (scale, epsilon), dx, [by_scale, by_offset]);
+            }
+        });
+    }
+    let total = |first: usize| {
+        let out = HostTensor::allocate(DType::F32, vector.clone(), cx.allocator)?;
+        for (j, out) in out.write::<f32>()?.iter_mut().enumerate() {
+            *out = sums.iter().skip(first + j).step_by(2 * n).sum::<f64>() as f32;
+        }
+        Ok::<_, TensorError>(out)
+    };
+    let (by_scale, by_offset) = (total(0)?, total(n)?);
+    Ok([dx, by_scale, by_offset])
 }

@@ -340,6 +340,40 @@ proptest! {
     }
 
     #[test]
+    fn gradients_of_layer_norms(rows in 0usize..40, n in 1usize..100, seed: u32) {
+        let (x, dy, scale) = (numbers(seed, &[rows, n]), numbers(seed ^ 1, &[rows, n]), numbers(seed ^ 2, &[n]));
+        let all = |cx: &Cx<'_>, dy: HostTensor| layer_norm_grad(dy, &x, &scale, 0.1, cx);
+        let got = [0, 1, 2].map(|i| {
+            let pick = |made: Result<[HostTensor; 3], TensorError>| made.map(|made| made[i].clone());
+            assert!(with_threads("shared", |cx| pick(all(cx, dy.clone()))).is_ok());
+            with_threads("gradient of layer norm", |cx| pick(all(cx, own(&dy)))).unwrap()
+        });
+        let [x, dy, scale, dx, by_scale, by_offset] =
+            [&x, &dy, &scale, &got[0], &got[1], &got[2]].map(|x| x.read::<f32>().unwrap());
+        let wide = |x: &[f32]| -> Vec<f64> { x.iter().map(|&x| f64::from(x)).collect() };
+        let mean = |x: &mut dyn Iterator<Item = f64>| x.sum::<f64>() / n as f64;
+        let (mut of_scale, mut of_offset) = (vec![0.0; n], vec![0.0; n]);
+        for ((x, dy), dx) in x.chunks(n).zip(dy.chunks(n)).zip(dx.chunks(n)) {
+            let (x, dy) = (wide(x), wide(dy));
+            let center = mean(&mut x.iter().copied());
+            let deviation = (mean(&mut x.iter().map(|x| (x - center).powi(2))) + 0.1).sqrt();
+            let normal: Vec<f64> = x.iter().map(|x| (x - center) / deviation).collect();
+            let scaled: Vec<f64> = dy.iter().zip(scale.iter()).map(|(dy, &scale)| dy * f64::from(scale)).collect();
+            let sum = mean(&mut scaled.iter().copied());
+            let product = mean(&mut scaled.iter().zip(&normal).map(|(d, x)| d * x));
+            for i in 0..n {
+                let want = (scaled[i] - sum - normal[i] * product) / deviation;
+                assert!((f64::from(dx[i]) - want).abs() < 1e-4 * (1.0 + want.abs()), "{} {want}", dx[i]);
+                of_scale[i] += dy[i] * normal[i];
+                of_offset[i] += dy[i];
+            }
+        }
+        for (got, want) in by_scale.iter().chain(by_offset.iter()).zip(of_scale.iter().chain(&of_offset)) {
+            assert!((f64::from(*got) - want).abs() < 1e-4 * (1.0 + want.abs()), "{got} {want}");
+        }
+    }
+
+    #[test]
     fn transformed_filters((from, to) in (1usize..50, 1usize..70), by_images: bool, is_large: bool, seed: u32) {
         let patch = if is_large { Patch::Four } else { Patch::Two };
         let filters = numbers(seed, &[3, 3, from, to]);

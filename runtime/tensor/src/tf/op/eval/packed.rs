@@ -89,6 +89,11 @@ pub(in crate::tf::op) fn layer_norm(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x, scale, offset], cx| fused::layer_norm(x, &scale, &offset, epsilon, cx))
 }
 
+pub(in crate::tf::op) fn layer_norm_grad(attrs: &Attributes<'_>) -> Made {
+    let epsilon = attrs.float("epsilon")? as f32;
+    owning(attrs, move |[dy, x, scale], cx| fused::layer_norm_grad(dy, &x, &scale, epsilon, cx))
+}
+
 pub(in crate::tf::op) fn fused_attention(attrs: &Attributes<'_>) -> Made {
     let (scale, heads_inside) = (attrs.float("scale")? as f32, attrs.bool("heads_inside")?);
     owning_many(attrs, 3, move |operands, cx| match &operands[..] {

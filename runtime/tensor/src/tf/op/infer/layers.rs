@@ -105,6 +105,12 @@ pub(in crate::tf::op) fn transform_filters(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![Some(packing.n_bytes())])])
 }
 
+pub(in crate::tf::op) fn layer_norm_grad(cx: &Node<'_>) -> Shapes {
+    let x = cx.merged(cx.shape(0)?, cx.shape(1)?)?;
+    let vector = cx.shape(2)?.clone();
+    Ok(vec![x, vector.clone(), vector])
+}
+
 pub(in crate::tf::op) fn packed_matmul(cx: &Node<'_>) -> Shapes {
     let (shape, n) = (cx.attrs.ints("shape")?, cx.attrs.count("contracted")?);
     let dims: Option<Vec<Dim>> = shape.iter().map(|&dim| usize::try_from(dim).ok().map(Some)).collect();

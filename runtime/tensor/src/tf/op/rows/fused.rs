@@ -66,10 +66,17 @@ operators! { 6:
             eval::packed::gelu,
             rules::same,
             Cost::PerResult(16),
-        ).overwrites(&[0]).layout("i>i").differentiated(Gradient::Expands).activates(Activates::Matrices);
+        ).overwrites(&[0]).layout("i>i").activates(Activates::Matrices);
     /// The normalization of each row by its own moments.
     _LayerNorm "x:T scale:T offset:T -> y:T; T:type epsilon:float"
-        => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]).differentiated(Gradient::Expands);
+        => function(eval::packed::layer_norm, rules::same, Cost::PerResult(8)).overwrites(&[0]);
+    /// The gradient of `_LayerNorm`, of dy, x and the scale: by x, by the scale and by the offset.
+    _LayerNormGrad "dy:T x:T scale:T -> dx:T dscale:T doffset:T; T:type epsilon:float"
+        => function(
+            eval::packed::layer_norm_grad,
+            layers::layer_norm_grad,
+            Cost::PerOperand(8),
+        ).overwrites(&[0]).differentiated(Gradient::Expands);
     /// 3x3 filters, transformed for Winograd's convolution of stride 1 with patches of this size; or those of
     /// the convolution that is its gradient by the images.
     _TransformFilters "filters:float -> weights:uint8; by_images:bool=false patch:int"

@@ -148,6 +148,10 @@ operators! { 0:
     /// Zeros in the shape of the operand; for a list or an optional, one that holds zeros.
     ZerosLike "x:T -> y:T; T:type"
         => function(eval::shaping::zeros_like, rules::same, Cost::Moves).total(NUMBERS).layout("i>i").no_gradient();
+    /// The derivative of the exact `_Gelu`.
+    _GeluSlope "x:T -> y:T; T:type" => unary(Unary::GeluSlope);
+    /// The derivative of the approximate `_Gelu`.
+    _GeluTanhSlope "x:T -> y:T; T:type" => unary(Unary::GeluTanhSlope).differentiated(Gradient::Expands);
     /// Several elementwise functions applied one after the other.
     _UnaryOpsComposition "x:T -> y:T; T:type op_names:list(string)"
         => function(eval::elementwise::unary_ops_composition, rules::same, Cost::PerResult(8)).differentiated(Gradient::Expands);
