@@ -1,5 +1,5 @@
-// Filters that are no constants, as in a training step, are transformed for Winograd's convolution where it pays
-// off, for the convolution and for its gradient by the images.
+// Filters that are no constants, as in a training step, are transformed for Winograd's convolution where it
+// pays off, for the convolution and for its gradient by the images.
 //
 // RUN: ir-opt %s --tf-pack-weights | FileCheck %s
 // RUN: ir-opt %s --pass-pipeline "builtin.module(tf-pack-weights{winograd=false})" | FileCheck %s --check-prefix=NONE

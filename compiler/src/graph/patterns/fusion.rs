@@ -291,8 +291,8 @@ fn fuse_silu(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     extend(b, op, inner, None, "Silu", None)
 }
 
-/// `Relu(FusedBatchNormV3(...))`, perhaps with an addend in between → `_FusedBatchNormEx`, in the place of the
-/// normalization.
+/// `Relu(FusedBatchNormV3(...))`, perhaps with an addend in between → `_FusedBatchNormEx`, in the place of
+/// the normalization.
 fn fuse_after_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Change {
     let m = r.ir();
     let Some((relu, sum, addend)) = relu_behind(m, op).filter(|_| has_no_edges(m, op)) else {

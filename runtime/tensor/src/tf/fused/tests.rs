@@ -379,7 +379,7 @@ proptest! {
         let filters = numbers(seed, &[3, 3, from, to]);
         let transform = FilterTransform { patch, by_images };
         let got = with_threads("filters", |cx| transform.run(&filters, cx)).unwrap();
-        // The filters of the convolution that is the gradient by the images: reversed, their channels exchanged.
+        // The convolution that is the gradient by the images has them reversed, their channels exchanged.
         let filters = if by_images {
             let reversed = reference::reverse(&filters, &[0, 1], &malloc()).unwrap();
             reference::transpose(&reversed, &[0, 1, 3, 2], &malloc()).unwrap()

@@ -328,8 +328,8 @@ fn norm(attrs: &Attributes<'_>) -> Result<BatchNormAttrs, TensorError> {
     })
 }
 
-/// All results of a `FusedBatchNorm` and the operators that follow it. In inference, the moments among them are
-/// the operands. The third reserve space is empty, as in TensorFlow's CPU kernel.
+/// All results of a `FusedBatchNorm` and the operators that follow it. In inference, the moments among them
+/// are the operands. The third reserve space is empty, as in TensorFlow's CPU kernel.
 fn normalized(
     x: HostTensor,
     by: &BatchNorm<'_>,
