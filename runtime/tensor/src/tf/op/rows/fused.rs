@@ -76,7 +76,7 @@ operators! { 6:
             eval::packed::layer_norm_grad,
             layers::layer_norm_grad,
             Cost::PerOperand(8),
-        ).overwrites(&[0]).differentiated(Gradient::Expands);
+        ).differentiated(Gradient::Expands);
     /// 3x3 filters, transformed for Winograd's convolution of stride 1 with patches of this size; or those of
     /// the convolution that is its gradient by the images.
     _TransformFilters "filters:float -> weights:uint8; by_images:bool=false patch:int"
