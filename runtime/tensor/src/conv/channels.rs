@@ -8,7 +8,7 @@ use crate::TensorError;
 use crate::interrupt::{STEPS, is_interrupted};
 use crate::matmul::{Epilogue, expect_len};
 use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, parts};
-use crate::simd::{Fold, Isa, OutRows, WindowRun};
+use crate::simd::{Fold, Isa, WindowRun};
 
 impl Conv2d {
     /// `MaxPool`: NaN if the window contains one, negative infinity if the window has no pixel inside the
@@ -78,11 +78,7 @@ impl Conv2d {
                 let line = &image[line * width.input * channels..][..width.input * channels];
                 lines.push((i * width.filter, line));
             }
-            self.fold_line(isa, fold, &lines, out);
-            if !epilogue.is_plain() {
-                let out = &mut OutRows::Strided(out, channels);
-                isa.finish(&epilogue.part(0, at * line), (cols, channels), out, channels);
-            }
+            self.fold_line(isa, fold, &lines, &epilogue.part(0, at * line), out);
         };
         in_parts(out, line, parts, parallel, &|lines, out| {
             lines.zip(out.chunks_mut(line)).for_each(|(at, out)| one_line(at, out));
@@ -91,8 +87,15 @@ impl Conv2d {
     }
 
     /// Reduces the windows of a line of the result. Each of the lines of the image that they cover comes with
-    /// the number of its tap 0.
-    pub(super) fn fold_line(&self, isa: Isa, fold: Fold<'_>, lines: &[(usize, &[f32])], out: &mut [f32]) {
+    /// the number of its tap 0. The epilogue begins with the line.
+    pub(super) fn fold_line(
+        &self,
+        isa: Isa,
+        fold: Fold<'_>,
+        lines: &[(usize, &[f32])],
+        epilogue: &Epilogue<'_>,
+        out: &mut [f32],
+    ) {
         let Conv2d { channels, width, out: (_, cols), .. } = *self;
         // The steps may overflow where there is only one window or only one tap; then they are never used.
         let pixel = width.stride.saturating_mul(channels);
@@ -116,6 +119,7 @@ impl Conv2d {
                 tap_step: width.dilation.saturating_mul(channels),
                 window_step: pixel,
                 channels,
+                epilogue: epilogue.part(0, x * channels),
             };
             isa.fold(fold, &windows, &mut out[x * channels..][..count * channels]);
             x += count;

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use super::Conv2d;
 use crate::TensorError;
-use crate::matmul::expect_len;
+use crate::matmul::{Epilogue, expect_len};
 use crate::parallel::{Parallel, in_parts, parts};
 use crate::scratch::grow;
 use crate::simd::{Affine, Fold, Isa};
@@ -102,7 +102,7 @@ impl Conv2d {
                 let lines: Vec<(usize, &[f32])> = taps
                     .map(|tap| (tap * width.filter, &converted[source(tap) % kept.max(1) * wide..][..wide]))
                     .collect();
-                self.fold_line(isa, fold, &lines, sums);
+                self.fold_line(isa, fold, &lines, &Epilogue::default(), sums);
                 write(isa, sums, out);
             }
             SCRATCH.set(space);

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::WindowRows;
 use crate::TensorError;
 use crate::interrupt::is_interrupted;
-use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, even, finish, tile};
+use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, even};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, parts};
 use crate::simd::{Isa, MAX_STEPS, OutRows, PANEL, PanelSteps, Place, Segment, TileRows};
 
@@ -131,10 +131,10 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
             }
             let col = panel * PANEL;
             let size = (xs.len(), PANEL.min(n - col));
-            let mut place = Place { out: OutRows::Strided(&mut out[col..], n), add: false };
-            tile(self.isa, size, &segments[..count], &mut place);
-            let at = (line * conv.out.1 + xs.start, col);
-            finish(self.isa, self.epilogue, at, size, (&mut place.out, n));
+            let epilogue = self.epilogue.part(col, (line * conv.out.1 + xs.start) * n + col);
+            let out = OutRows::Strided(&mut out[col..], n);
+            let mut place = Place { out, add: false, epilogue, stride: n };
+            self.isa.tile(size, &segments[..count], &mut place);
         }
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::matmul::tests::Threads;
 use crate::parallel::Serial;
-use crate::simd::{Fold, Function};
+use crate::simd::{Fold, Function, OutRows};
 
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()
@@ -176,6 +176,42 @@ proptest! {
                 let want = covered.iter().map(|x| x.0 * x.1).sum::<f64>();
                 prop_assert!((f64::from(weighted[at]) - want).abs() < 1e-5);
             }
+        }
+    }
+}
+
+/// The epilogue of channelwise operations is that of a pass of its own, bit by bit.
+#[test]
+fn channels_with_epilogues() {
+    let side = Window { input: 11, filter: 3, stride: 1, dilation: 1, pad: (1, 1) };
+    for (channels, function) in [
+        (1, Function::Identity),
+        (16, Function::Relu),
+        (37, Function::Relu6),
+        (40, Function::Silu),
+        (72, Function::Tanh),
+    ] {
+        let conv = Conv2d::new(2, channels, side, Window { stride: 2, ..side }).unwrap();
+        let (image, filter) = (numbers(2 * 11 * 11 * channels), numbers(9 * channels));
+        let n = conv.rows * channels;
+        let (scale, bias, residual) = (numbers(channels), vec![0.25; channels], numbers(n));
+        for (isa, parts) in Isa::all().flat_map(|isa| (0..8).map(move |parts| (isa, parts))) {
+            let epilogue = Epilogue {
+                scale: (parts & 1 > 0).then_some(&scale),
+                bias: (parts & 2 > 0).then_some(&bias),
+                residual: (parts & 4 > 0).then_some(&residual),
+                function,
+            };
+            let run = |epilogue: &Epilogue<'_>| {
+                let mut out = vec![f32::NAN; n];
+                conv.fold(isa, Fold::Weighted(&filter), &image, epilogue, &mut out, &Threads).unwrap();
+                out
+            };
+            let (got, mut want) = (run(&epilogue), run(&Epilogue::default()));
+            let out = &mut OutRows::Strided(&mut want, channels);
+            isa.finish(&epilogue, (conv.rows, channels), out, channels);
+            let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&got), bits(&want), "{isa:?} {channels} {epilogue:?}");
         }
     }
 }

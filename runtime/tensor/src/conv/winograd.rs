@@ -25,7 +25,7 @@ use super::Conv2d;
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::interrupt::is_interrupted;
-use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, even, expect_len, tile};
+use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, even, expect_len};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
 use crate::scratch::grow;
 use crate::simd::{
@@ -346,14 +346,14 @@ fn multiply(
         for (first, a) in (0..patches).step_by(rows_each).zip(a.chunks(segments.max(1))) {
             let out = &mut m[first * n + col..];
             let size = (rows_each.min(patches - first), PANEL.min(n - col));
-            let mut place = Place { out: OutRows::Strided(out, n), add: false };
+            let mut place = Place::of_sums(OutRows::Strided(out, n), false);
             for (block, a) in a.chunks(SEGMENTS).enumerate() {
                 let mut parts = [Segment::of_rows(&a[0], PanelSteps::NONE); SEGMENTS];
                 for (i, a) in a.iter().enumerate() {
                     let b = b.part((block * SEGMENTS + i) * steps_each, steps_each);
                     parts[i] = Segment::of_rows(a, b);
                 }
-                tile(isa, size, &parts[..a.len()], &mut place);
+                isa.tile(size, &parts[..a.len()], &mut place);
                 place.add = true;
             }
         }

@@ -49,8 +49,7 @@ use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, part, pa
 use crate::scratch::grow;
 pub use crate::simd::Epilogue;
 use crate::simd::{
-    Isa, LINE, MAX_ROWS, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, ROW, Segment, TileRows,
-    prefetch,
+    Isa, LINE, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, ROW, Segment, TileRows, prefetch,
 };
 
 /// Panel steps in a block of `b`: three quarters of the L2 cache.
@@ -221,7 +220,8 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             let sums = &mut sums[..n];
             self.isa.row(row, b.some_panels(panel..panel + n), sums);
             out.copy_from_slice(&sums.as_flattened()[..width]);
-            self.finish((0, panel * PANEL), (1, width), &mut OutRows::Strided(out, width));
+            let out = &mut OutRows::Strided(out, width);
+            finish(self.isa, self.epilogue, (0, panel * PANEL), (1, width), (out, self.stride));
         }
     }
 
@@ -395,14 +395,13 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             }
             let col = panel * PANEL;
             let width = PANEL.min(n - col);
-            let mut place = Place { out: out.from(0, at * PANEL), add: steps.start > 0 };
+            let mut place = Place::of_sums(out.from(0, at * PANEL), steps.start > 0);
             if steps.end == k {
                 self.prefetch_residual(rows.clone(), col);
+                let epilogue = self.epilogue.part(col, rows.start * self.stride + col);
+                place = Place { epilogue, stride: self.stride, ..place };
             }
-            tile(self.isa, (rows.len(), width), &segments, &mut place);
-            if steps.end == k {
-                self.finish((rows.start, col), (rows.len(), width), &mut place.out);
-            }
+            self.isa.tile((rows.len(), width), &segments, &mut place);
         }
     }
 
@@ -416,10 +415,6 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             }
         }
     }
-
-    fn finish(&self, at: (usize, usize), size: (usize, usize), out: &mut OutRows<'_, '_>) {
-        finish(self.isa, self.epilogue, at, size, (out, self.stride));
-    }
 }
 
 /// The number of steps in a segment of a block of `steps`.
@@ -430,30 +425,6 @@ fn segment(steps: usize) -> usize {
 /// The part size that divides `all` evenly into the fewest parts of at most `most`; at least 1.
 pub(crate) fn even(all: usize, most: usize) -> usize {
     all.div_ceil(all.div_ceil(most.max(1)).max(1)).max(1)
-}
-
-/// Computes a tile of at most [`PANEL`] columns.
-pub(crate) fn tile(
-    isa: Isa,
-    (rows, width): (usize, usize),
-    segments: &[Segment<'_>],
-    place: &mut Place<'_, '_>,
-) {
-    if width == PANEL {
-        return isa.tile((rows, width), segments, place);
-    }
-    // A narrow last panel is computed into a buffer of the width of a whole tile, then copied.
-    let mut sums = [[0.0; PANEL]; MAX_ROWS];
-    let mut all = Place { out: OutRows::Strided(sums.as_flattened_mut(), PANEL), add: false };
-    isa.tile((rows, width), segments, &mut all);
-    for (i, sums) in sums[..rows].iter().enumerate() {
-        let out = &mut place.out.row(i)[..width];
-        if place.add {
-            out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum);
-        } else {
-            out.copy_from_slice(&sums[..width]);
-        }
-    }
 }
 
 /// Applies the epilogue to a part of the result from (row, column) on. `out` begins with this part. The

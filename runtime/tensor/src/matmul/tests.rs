@@ -101,6 +101,35 @@ fn several_blocks_of_everything() {
     check((45, STEPS - 8, BLOCKS * (BLOCK / STEPS) * PANEL + 1), 7, Function::Relu);
 }
 
+/// The epilogue is that of a pass of its own, bit by bit, for each width of the last panel.
+#[test]
+fn epilogues_in_registers_are_those_of_a_pass() {
+    let (m, k) = (17, 30);
+    for (n, function) in (1..=2 * PANEL + 1).zip(
+        [Function::Identity, Function::Relu, Function::Relu6, Function::Silu, Function::Gelu].iter().cycle(),
+    ) {
+        let (a, b) = (numbers(m * k, 1), PackedMatrix::pack(k, n, &numbers(k * n, 2)).unwrap());
+        let (scale, bias, residual) = (numbers(n, 4), numbers(n, 5), numbers(m * n, 6));
+        for (isa, parts) in Isa::all().flat_map(|isa| (0..8).map(move |parts| (isa, parts))) {
+            let epilogue = Epilogue {
+                scale: (parts & 1 > 0).then_some(&scale),
+                bias: (parts & 2 > 0).then_some(&bias),
+                residual: (parts & 4 > 0).then_some(&residual),
+                function: *function,
+            };
+            let run = |epilogue: &Epilogue<'_>| {
+                let mut out = vec![f32::NAN; m * n];
+                multiply(isa, m, &Matrix::new(&a, m, k), &b, epilogue, &mut out, &Serial).unwrap();
+                out
+            };
+            let (got, mut want) = (run(&epilogue), run(&Epilogue::default()));
+            isa.finish(&epilogue, (m, n), &mut OutRows::Strided(&mut want, n), n);
+            let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&got), bits(&want), "{isa:?} {n} {epilogue:?}");
+        }
+    }
+}
+
 /// In an epilogue as alone, functions that clamp at 0 make 0 of -0.
 #[test]
 fn clamped_zeros_are_positive() {

@@ -1,5 +1,7 @@
 //! Sizes and memory layouts of the operands of the functions in `simd`.
 
+use super::finish::Epilogue;
+
 /// Columns in a panel of a packed matrix.
 pub const PANEL: usize = 32;
 
@@ -190,13 +192,16 @@ pub(crate) struct Place<'a, 'o> {
     pub(crate) out: OutRows<'a, 'o>,
     /// True if the sums are added to the elements of `out`.
     pub(crate) add: bool,
+    /// The epilogue of the sums. It begins with the tile's first element.
+    pub(crate) epilogue: Epilogue<'a>,
+    /// The row stride of the epilogue's residual.
+    pub(crate) stride: usize,
 }
 
-impl Place<'_, '_> {
-    /// The destination of row `i`.
-    #[inline(always)]
-    pub(super) fn row(&mut self, i: usize) -> &mut [f32] {
-        &mut self.out.row(i)[..PANEL]
+impl<'a, 'o> Place<'a, 'o> {
+    /// The destination of plain sums.
+    pub(crate) fn of_sums(out: OutRows<'a, 'o>, add: bool) -> Place<'a, 'o> {
+        Place { out, add, epilogue: Epilogue::default(), stride: 0 }
     }
 }
 

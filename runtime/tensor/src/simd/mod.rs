@@ -199,9 +199,8 @@ impl Isa {
         }
     }
 
-    /// `out[i] = sum over p of a[i][p] * b[p]` for `rows` rows, from 1 to [`Isa::rows`]. At least `width` and
-    /// at most [`PANEL`] columns are written; `place` must have room for [`PANEL`]. The sum runs over all
-    /// segments.
+    /// `out[i] = f(sum over p of a[i][p] * b[p])` for `rows` rows, from 1 to [`Isa::rows`], and `width`
+    /// columns, from 1 to [`PANEL`], where `f` is the place's epilogue. The sum runs over all segments.
     pub(crate) fn tile(
         self,
         (rows, width): (usize, usize),
@@ -213,6 +212,20 @@ impl Isa {
             tile::portable((rows, width), segments, place),
             tile::avx2((rows, width), segments, place),
             tile::avx512((rows, width), segments, place)
+        );
+        if !finish::is_limits(place.epilogue.function) {
+            self.map_part(place.epilogue.function, (rows, width), &mut place.out);
+        }
+    }
+
+    /// Applies a function to `width` elements of each of some rows.
+    fn map_part(self, function: Function, (rows, width): (usize, usize), out: &mut OutRows<'_, '_>) {
+        compiled!(
+            self,
+            |function: Function, rows: usize, width: usize, out: &mut OutRows<'_, '_>| {
+                (0..rows).for_each(|i| functions::map::<FUSED>(function, &mut out.row(i)[..width]));
+            },
+            (0..rows).for_each(|i| functions::map::<true>(function, &mut out.row(i)[..width]))
         );
     }
 
@@ -474,7 +487,7 @@ impl Isa {
         );
     }
 
-    /// Sets `out` to the reduction of each window, channel by channel.
+    /// Sets `out` to the reduction of each window, channel by channel, with the epilogue.
     pub(crate) fn fold(self, fold: Fold<'_>, windows: &WindowRun<'_>, out: &mut [f32]) {
         dispatch!(
             self,
@@ -482,6 +495,9 @@ impl Isa {
             window::avx2(fold, windows, out),
             window::avx512(fold, windows, out)
         );
+        if !finish::is_limits(windows.epilogue.function) {
+            self.map(windows.epilogue.function, out);
+        }
     }
 
     /// Adds each window's gradient times the tap's weights, one per channel, to the tap's pixels, which are
@@ -664,7 +680,7 @@ impl Isa {
             *done = finish::run::<true>(epilogue, (rows, width), out, stride)
         );
         if !*done {
-            (0..rows).for_each(|i| self.map(epilogue.function, &mut out.row(i)[..width]));
+            self.map_part(epilogue.function, (rows, width), out);
         }
     }
 

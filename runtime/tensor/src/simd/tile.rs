@@ -4,7 +4,8 @@
 //! ([`TileRows`](super::TileRows)), or the elements of all rows at a step follow each other; each element
 //! of a row is broadcast. `b` is a panel of [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows
 //! by 32 columns in 28 registers; two more hold the step of `b`. AVX2 and the portable version process the
-//! same panel in parts of 16 and 8 columns. Parts beyond the width of a narrow matrix are skipped.
+//! same panel in parts of 16 and 8 columns. Parts beyond the width of a narrow matrix are skipped. The
+//! epilogue's scale, bias, residual and limits are applied to the sums in registers ([`Ending`]).
 //!
 //! `b` comes from the L2 cache, so it is prefetched some steps ahead. The destination of the sums is
 //! prefetched at the start. Data that is needed after the tile ([`Segment::next`]) is prefetched into the L2
@@ -18,6 +19,7 @@
 //! latency of the additions. AVX-512 reads four panels at once, which is 20 % faster from the L2 cache than
 //! one after another.
 
+#![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 #![allow(clippy::needless_range_loop, reason = "see above: indices, not iterators")]
 
 #[cfg(target_arch = "x86_64")]
@@ -25,9 +27,10 @@ use std::arch::x86_64::*;
 #[cfg(target_arch = "x86_64")]
 use std::sync::atomic::{Ordering, compiler_fence};
 
-#[cfg(target_arch = "x86_64")]
+use super::finish::{Epilogue, limits};
 use super::functions::fma;
 use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
+use super::vector::Vector;
 
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2_ROWS: usize = 6;
@@ -58,12 +61,15 @@ macro_rules! by_rows {
     };
 }
 
+/// The lanes of the portable vector.
+const LANES: usize = <[f32; 8]>::LANES;
+
 pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_, '_>) {
-    for part in 0..width.div_ceil(8) {
+    for part in 0..width.div_ceil(LANES) {
         if has_steps(segments) {
-            by_rows!(rows, portable_of<8, true>(part, segments, place), 1 2 3 4);
+            by_rows!(rows, portable_of<true>((part, width), segments, place), 1 2 3 4);
         } else {
-            by_rows!(rows, portable_of<8, false>(part, segments, place), 1 2 3 4);
+            by_rows!(rows, portable_of<false>((part, width), segments, place), 1 2 3 4);
         }
     }
 }
@@ -81,8 +87,97 @@ macro_rules! each_row {
     };
 }
 
-fn portable_of<const R: usize, const LANES: usize, const STEPS: bool>(
-    part: usize,
+/// The epilogue and the store of the sums of a vector of a tile's columns.
+#[derive(Clone, Copy)]
+pub(super) struct Ending<'a, V> {
+    /// The first of the columns.
+    from: usize,
+    /// The number of columns, at most that of the vector's lanes.
+    n: usize,
+    add: bool,
+    scale: V,
+    bias: V,
+    residual: Option<&'a [f32]>,
+    /// The row stride of the residual.
+    stride: usize,
+    limits: Option<(V, V)>,
+}
+
+impl<'a, V: Vector> Ending<'a, V> {
+    /// The ending of the columns from `from` on of a tile that has `width`. The residual has row stride
+    /// `stride`. With `add` the sums are added to what is there.
+    ///
+    /// # Safety
+    /// The machine has the vector's instructions.
+    #[inline(always)]
+    pub(super) unsafe fn new(
+        (epilogue, stride): (&Epilogue<'a>, usize),
+        add: bool,
+        from: usize,
+        width: usize,
+    ) -> Ending<'a, V> {
+        let from = from.min(width);
+        let n = (width - from).min(V::LANES);
+        let end = from + n;
+        let (low, high) = limits(epilogue.function);
+        // No closures: they would not be compiled for the instruction set.
+        // SAFETY: by the caller's contract the machine has the instructions; both slices have `n` floats.
+        unsafe {
+            // 1 and -0 change no sum.
+            let scale = match epilogue.scale {
+                Some(scale) => load(&scale[from..end]),
+                None => V::splat(1.0),
+            };
+            let bias = match epilogue.bias {
+                Some(bias) => load(&bias[from..end]),
+                None => V::splat(-0.0),
+            };
+            let is_bounded = low > f32::NEG_INFINITY || high < f32::INFINITY;
+            let limits = if is_bounded { Some((V::splat(low), V::splat(high))) } else { None };
+            Ending { from, n, add, scale, bias, residual: epilogue.residual, stride, limits }
+        }
+    }
+
+    /// Stores the sums of row `i`, whose destination begins with the tile's first column.
+    ///
+    /// # Safety
+    /// The machine has the vector's instructions.
+    #[inline(always)]
+    pub(super) unsafe fn put(&self, i: usize, mut sums: V, out: &mut [f32]) {
+        let out = &mut out[self.from..][..self.n];
+        // SAFETY: by the caller's contract the machine has the instructions; all slices have `n` floats.
+        unsafe {
+            if self.add {
+                sums = sums.add(load(out));
+            }
+            sums = sums.times_plus(self.scale, self.bias);
+            if let Some(residual) = self.residual {
+                sums = sums.add(load(&residual[i * self.stride + self.from..][..self.n]));
+            }
+            if let Some((low, high)) = self.limits {
+                sums = sums.within(low, high);
+            }
+            if self.n == V::LANES {
+                sums.store(out.as_mut_ptr());
+            } else {
+                sums.store_part(out.as_mut_ptr(), self.n);
+            }
+        }
+    }
+}
+
+/// The floats of a slice, at most as many as a vector has lanes; zeros in the other lanes.
+///
+/// # Safety
+/// The machine has the vector's instructions.
+#[inline(always)]
+unsafe fn load<V: Vector>(x: &[f32]) -> V {
+    // SAFETY: the caller's contract; the slice has its floats.
+    unsafe { if x.len() >= V::LANES { V::load(x.as_ptr()) } else { V::load_part(x.as_ptr(), x.len()) } }
+}
+
+fn portable_of<const R: usize, const STEPS: bool>(
+    (part, width): (usize, usize),
     segments: &[Segment<'_>],
     place: &mut Place<'_, '_>,
 ) {
@@ -99,11 +194,12 @@ fn portable_of<const R: usize, const LANES: usize, const STEPS: bool>(
             }
         }
     }
-    let add = place.add;
-    for i in 0..R {
-        let out = &mut place.row(i).as_chunks_mut::<LANES>().0[part];
-        for j in 0..LANES {
-            out[j] = if add { out[j] + sums[i][j] } else { sums[i][j] };
+    // SAFETY: the vector `[f32; 8]` needs no special instructions.
+    unsafe {
+        let end = (&place.epilogue, place.stride);
+        let end = Ending::<[f32; LANES]>::new(end, place.add, part * LANES, width);
+        for i in 0..R {
+            end.put(i, sums[i], place.out.row(i));
         }
     }
 }
@@ -233,7 +329,7 @@ pub(super) fn copy_steps_avx512(from: (&[f32], usize), rows: (usize, usize), out
 /// of the width.
 macro_rules! x86_tile {
     ($name:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, $step:ident, rows $($rows:literal)*,
-     $zero:ident $set:ident $add:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
+     $zero:ident $set:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         pub(super) fn $name(
@@ -243,15 +339,15 @@ macro_rules! x86_tile {
         ) {
             let has_next = segments.iter().any(|segment| !segment.next.is_empty());
             for part in (0..width.div_ceil($lanes)).step_by(2) {
-                let is_narrow = width - part * $lanes <= $lanes;
+                let (is_narrow, columns) = (width - part * $lanes <= $lanes, (part, width));
                 match (is_narrow, has_steps(segments)) {
-                    (true, false) => by_rows!(rows, $of<1, false, false>(part, segments, place), $($rows)*),
-                    (true, true) => by_rows!(rows, $of<1, false, true>(part, segments, place), $($rows)*),
-                    (false, true) => by_rows!(rows, $of<2, true, true>(part, segments, place), $($rows)*),
+                    (true, false) => by_rows!(rows, $of<1, false, false>(columns, segments, place), $($rows)*),
+                    (true, true) => by_rows!(rows, $of<1, false, true>(columns, segments, place), $($rows)*),
+                    (false, true) => by_rows!(rows, $of<2, true, true>(columns, segments, place), $($rows)*),
                     (false, false) if has_next => {
-                        by_rows!(rows, $of<2, true, false>(part, segments, place), $($rows)*);
+                        by_rows!(rows, $of<2, true, false>(columns, segments, place), $($rows)*);
                     }
-                    (false, false) => by_rows!(rows, $of<2, false, false>(part, segments, place), $($rows)*),
+                    (false, false) => by_rows!(rows, $of<2, false, false>(columns, segments, place), $($rows)*),
                 }
             }
         }
@@ -259,14 +355,14 @@ macro_rules! x86_tile {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
         fn $of<const R: usize, const V: usize, const ASKS: bool, const STEPS: bool>(
-            part: usize,
+            (part, width): (usize, usize),
             segments: &[Segment<'_>],
             place: &mut Place<'_, '_>,
         ) {
             for i in 0..R {
-                let out = place.row(i);
-                prefetch_at(&out[part * $lanes]);
-                prefetch_at(&out[(part + V - 1) * $lanes]);
+                let out = place.out.row(i).as_ptr().wrapping_add(part * $lanes);
+                prefetch_at(out);
+                prefetch_at(out.wrapping_add((V - 1) * $lanes));
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
             for &Segment { a, by_steps: _, b, next } in segments {
@@ -297,16 +393,20 @@ macro_rules! x86_tile {
                     });
                 }
             }
-            let add = place.add;
+            let (from, end, add) = (part * $lanes, (&place.epilogue, place.stride), place.add);
+            let behind = from + $lanes;
+            // SAFETY: the function has the target features of the vector's instructions.
+            let ends = unsafe {
+                [Ending::<$vector>::new(end, add, from, width), Ending::new(end, add, behind, width)]
+            };
             each_row!(R, I, {
-                let out = place.row(I).as_chunks_mut().0;
-                if add {
-                    sums[I][0] = $add($load(&out[part]), sums[I][0]);
-                    sums[I][1] = $add($load(&out[part + V - 1]), sums[I][1]);
-                }
-                $store(&mut out[part], sums[I][0]);
-                if V == 2 {
-                    $store(&mut out[part + 1], sums[I][1]);
+                let out = place.out.row(I);
+                // SAFETY: the function has the target features of the vector's instructions.
+                unsafe {
+                    ends[0].put(I, sums[I][0], out);
+                    if V == 2 {
+                        ends[1].put(I, sums[I][1], out);
+                    }
                 }
             });
         }
@@ -347,11 +447,11 @@ macro_rules! x86_tile {
 
 x86_tile!(
     avx2, avx2_of, avx2_peak, "avx2,fma", 8, SHORT_STEP, rows 1 2 3 4 5 6,
-    _mm256_setzero_ps _mm256_set1_ps _mm256_add_ps _mm256_fmadd_ps load8 store8 _mm256_loadu_ps _mm256_storeu_ps __m256
+    _mm256_setzero_ps _mm256_set1_ps _mm256_fmadd_ps load8 store8 _mm256_loadu_ps _mm256_storeu_ps __m256
 );
 x86_tile!(
     avx512, avx512_of, avx512_peak, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, MAX_ROWS, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
-    _mm512_setzero_ps _mm512_set1_ps _mm512_add_ps _mm512_fmadd_ps load16 store16 _mm512_loadu_ps _mm512_storeu_ps __m512
+    _mm512_setzero_ps _mm512_set1_ps _mm512_fmadd_ps load16 store16 _mm512_loadu_ps _mm512_storeu_ps __m512
 );
 
 #[inline(always)]

@@ -2,10 +2,12 @@
 //!
 //! Four neighbouring windows are reduced at once, two vectors of channels of each. Their accumulators stay in
 //! registers, and a filter's elements are read once for all four. The remaining channels are a partial
-//! vector.
+//! vector. Scale, bias, residual and limits of the epilogue are applied to the accumulators.
 
 #![allow(clippy::multiple_unsafe_ops_per_block, reason = "they rest on the same promise of the caller")]
 
+use super::finish::Epilogue;
+use super::tile::Ending;
 use super::vector::Vector;
 use crate::interrupt::is_interrupted;
 
@@ -39,6 +41,8 @@ pub(crate) struct WindowRun<'a> {
     /// The distance of neighbouring windows.
     pub(crate) window_step: usize,
     pub(crate) channels: usize,
+    /// The epilogue of the reductions. It begins with the first window.
+    pub(crate) epilogue: Epilogue<'a>,
 }
 
 /// The reductions as constants.
@@ -72,11 +76,10 @@ unsafe fn all<V: Vector, const KIND: u8>(windows: &WindowRun<'_>, filter: &[f32]
     while first < count {
         let at_once = if count - first >= 4 { 4 } else { 1 };
         let out = &mut out[first * channels..][..at_once * channels];
-        let start = windows.start + first * windows.window_step;
         let mut from = 0;
         while from < channels {
             let n = channels - from;
-            let place = (start, from);
+            let place = (first, from);
             // SAFETY: the machine has the vector's instructions by the caller's contract.
             unsafe {
                 match (at_once, n >= 2 * lanes, n >= lanes) {
@@ -105,7 +108,7 @@ macro_rules! each_window {
     )*};
 }
 
-/// Reduces `W` windows, `C` vectors of channels from `from` on, or a partial vector.
+/// Reduces `W` windows from `first` on, `C` vectors of channels from `from` on, or a partial vector.
 ///
 /// # Safety
 /// The machine has the vector's instructions.
@@ -113,11 +116,12 @@ macro_rules! each_window {
 unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const PART: bool>(
     windows: &WindowRun<'_>,
     filter: &[f32],
-    (start, from): (usize, usize),
+    (first, from): (usize, usize),
     out: &mut [f32],
 ) {
-    let WindowRun { lines, first_tap, taps, tap_step, window_step, channels, .. } = *windows;
+    let WindowRun { lines, first_tap, taps, tap_step, window_step, channels, epilogue, .. } = *windows;
     let n = if PART { channels - from } else { C * V::LANES };
+    let start = windows.start + first * window_step;
     // SAFETY: the instructions are there by the caller's contract. Every slice was cut to the `n` elements of
     // a window, or to those of `W` windows. A pointer lies `v` vectors behind the start of a window's `n`
     // elements, which are `C` vectors, or one partial vector of `n` lanes.
@@ -153,12 +157,15 @@ unsafe fn group<V: Vector, const KIND: u8, const W: usize, const C: usize, const
             }
         }
         let count = V::splat((taps * lines.len()) as f32);
+        let end = (&epilogue, channels);
+        let behind = from + (C - 1) * V::LANES;
+        let ends: [Ending<'_, V>; 2] =
+            [Ending::new(end, false, from, channels), Ending::new(end, false, behind, channels)];
         each_window!(W, I, {
-            let out = &mut out[I * channels + from..][..n];
+            let out = &mut out[I * channels..];
             for (v, &acc) in acc[I][..C].iter().enumerate() {
                 let result = if KIND == MEAN { acc.divide(count) } else { acc };
-                let to = out.as_mut_ptr().add(v * V::LANES);
-                if PART { result.store_part(to, n) } else { result.store(to) }
+                ends[v].put(first + I, result, out);
             }
         });
     }
