@@ -322,8 +322,8 @@ fn fuse_after_batch_norm(r: &mut Rewriter<'_>, op: OpId) -> Change {
     Change::Changed
 }
 
-/// The only user of a batch normalization's first result, if it is a `Relu`, or an addition whose only user is
-/// one: the `Relu`, the addition, and its other operand, which is there before the normalization.
+/// The only user of a batch normalization's first result, if it is a `Relu`, or an addition whose only user
+/// is one: the `Relu`, the addition, and its other operand, which is there before the normalization.
 fn relu_behind(m: &Module, op: OpId) -> Option<(OpId, Option<OpId>, Option<ValueId>)> {
     let only_user = |value: ValueId| {
         let (user, _) = m.users(value).next().filter(|_| is_used_once(m, value))?;

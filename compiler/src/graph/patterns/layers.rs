@@ -177,7 +177,7 @@ fn over_last_axis(m: &Module, value: ValueId, kind: Op) -> Option<ValueId> {
 
 /// The operators behind which the means of a layer norm may be.
 #[derive(Clone, Copy)]
-struct Forwards {
+struct ForwardOps {
     /// Behind which the mean may be that is subtracted.
     center: &'static [Op],
     /// Behind which the mean of the variance may be, whose gradient is 0.
@@ -185,14 +185,14 @@ struct Forwards {
 }
 
 /// All operators that forward a value.
-const FORWARDS: Forwards = Forwards {
+const FORWARDS: ForwardOps = ForwardOps {
     center: &[Op::Identity, Op::PreventGradient, Op::StopGradient],
     variance: &[Op::Identity, Op::PreventGradient, Op::StopGradient],
 };
 
 /// Those that change no gradient of a layer norm.
-const WITH_GRADIENT: Forwards =
-    Forwards { center: &[Op::Identity], variance: &[Op::Identity, Op::StopGradient] };
+const WITH_GRADIENT: ForwardOps =
+    ForwardOps { center: &[Op::Identity], variance: &[Op::Identity, Op::StopGradient] };
 
 /// The value that `Identity`, `StopGradient` and the like forward.
 fn skip(m: &Module, mut value: ValueId, forwards: &'static [Op]) -> ValueId {
@@ -231,7 +231,7 @@ fn normalized(
     m: &Module,
     difference: ValueId,
     inverse: ValueId,
-    forwards: Forwards,
+    forwards: ForwardOps,
 ) -> Option<(ValueId, f64)> {
     let sub = producer_if(m, difference, &[Op::Sub])?;
     let (x, mean) = (m.operand(sub, 0), m.operand(sub, 1));
@@ -241,7 +241,7 @@ fn normalized(
 }
 
 /// `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
-fn inverse_deviation(m: &Module, value: ValueId, forwards: Forwards) -> Option<(ValueId, f64)> {
+fn inverse_deviation(m: &Module, value: ValueId, forwards: ForwardOps) -> Option<(ValueId, f64)> {
     let is_mean_of = |mean, x| over_last_axis(m, skip(m, mean, forwards.variance), Op::Mean) == Some(x);
     let rsqrt = producer_if(m, value, &[Op::Rsqrt])?;
     let sum = producer_if(m, m.operand(rsqrt, 0), &[Op::Add, Op::AddV2])?;
@@ -280,7 +280,7 @@ pub(super) fn layer_norm_with_gradient(b: &mut Builder<'_, '_>, op: OpId) -> Opt
     layer_norm_behind(b, op, WITH_GRADIENT)
 }
 
-fn layer_norm_behind(b: &mut Builder<'_, '_>, op: OpId, forwards: Forwards) -> Option<ValueId> {
+fn layer_norm_behind(b: &mut Builder<'_, '_>, op: OpId, forwards: ForwardOps) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
     let (x, epsilon, gamma) = operand_orders(m, op).into_iter().find_map(|(difference, inverse)| {
@@ -315,7 +315,7 @@ pub(super) fn batched_layer_norm_with_gradient(b: &mut Builder<'_, '_>, op: OpId
     batched_layer_norm_behind(b, op, WITH_GRADIENT)
 }
 
-fn batched_layer_norm_behind(b: &mut Builder<'_, '_>, op: OpId, forwards: Forwards) -> Option<ValueId> {
+fn batched_layer_norm_behind(b: &mut Builder<'_, '_>, op: OpId, forwards: ForwardOps) -> Option<ValueId> {
     let m = b.ir();
     let n = row(m, m.result(op, 0))?;
     let (x, gamma, beta, epsilon) = operand_orders(m, op).into_iter().find_map(|(product, rest)| {

@@ -70,8 +70,8 @@ pub(super) fn run<const FMA: bool>(function: RowFunction<'_>, row: &mut [f32]) {
     }
 }
 
-/// The gradient of [`RowFunction::LayerNorm`] with respect to rows `x`, from the gradient by the result, which
-/// it overwrites. Adds to `by_scale` and `by_offset` the gradients with respect to these.
+/// The gradient of [`RowFunction::LayerNorm`] with respect to rows `x`, from the gradient by the result,
+/// which it overwrites. Adds to `by_scale` and `by_offset` the gradients with respect to these.
 #[inline(always)]
 pub(super) fn norm_gradient<const FMA: bool>(
     x: &[f32],

@@ -38,7 +38,7 @@ pub struct Quantized {
 
 /// A range, the number of steps in 1, and the step.
 #[derive(Clone, Copy, Debug)]
-struct Steps {
+struct StepRange {
     min: f32,
     max: f32,
     scale: f32,
@@ -46,7 +46,7 @@ struct Steps {
 }
 
 impl Quantized {
-    fn steps(&self, min: f32, max: f32) -> Steps {
+    fn steps(&self, min: f32, max: f32) -> StepRange {
         let top = 1i64 << (self.bits - i64::from(self.is_signed));
         let low = if self.is_signed { i64::from(self.is_narrow) - top } else { 0 } as f32;
         let high = (top - 1) as f32;
@@ -54,10 +54,10 @@ impl Quantized {
         let (from_min, from_max) = (scale(low, min), scale(high, max));
         if from_min < from_max {
             let step = min / low;
-            Steps { min, max: high * step, scale: from_min, step }
+            StepRange { min, max: high * step, scale: from_min, step }
         } else {
             let step = max / high;
-            Steps { min: low * step, max, scale: from_max, step }
+            StepRange { min: low * step, max, scale: from_max, step }
         }
     }
 
@@ -140,11 +140,11 @@ pub fn quantize_and_dequantize(
             found
         }
     };
-    let steps: Vec<Steps> = ranges.iter().map(|&(min, max)| by.steps(min, max)).collect();
+    let steps: Vec<StepRange> = ranges.iter().map(|&(min, max)| by.steps(min, max)).collect();
     let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
     let mut to = out.write::<f32>()?;
     for (at, (to, from)) in to.chunks_mut(inner).zip(from.chunks(inner)).enumerate() {
-        let Steps { min, max, scale, step } = steps[at % n];
+        let StepRange { min, max, scale, step } = steps[at % n];
         for (to, &x) in to.iter_mut().zip(from) {
             let x = match given {
                 // Not `f32::clamp`, which keeps a NaN where a bound was meant.

@@ -157,7 +157,9 @@ proptest! {
             for &op in Unary::ALL {
                 let want = reference::unary(op, &x, &malloc());
                 let apart = with_threads(op.name(), |cx| fast::unary(op, x.clone(), cx));
-                near(op.name(), &apart, &want, (6e-7, 1e-37));
+                // The slopes are sums that nearly cancel out where they leave 0.
+                let least = if matches!(op, Unary::GeluSlope | Unary::GeluTanhSlope) { 2e-6 } else { 1e-37 };
+                near(op.name(), &apart, &want, (6e-7, least));
                 same(op.name(), &with_threads(op.name(), |cx| fast::unary(op, own(&x), cx)), &apart);
             }
             let want = reference::leaky_relu(&x, 0.3, &malloc());

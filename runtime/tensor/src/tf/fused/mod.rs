@@ -283,8 +283,8 @@ pub fn layer_norm(
 /// The most parts of the rows whose sums are computed separately. Their number depends on the shape only.
 const PARTS: usize = 16;
 
-/// The gradients of [`layer_norm`], from that by its result: by `x`, in place of `dy`, by the scale and by the
-/// offset. The moments of the rows are computed again.
+/// The gradients of [`layer_norm`], from that by its result: by `x`, in place of `dy`, by the scale and by
+/// the offset. The moments of the rows are computed again.
 pub fn layer_norm_grad(
     dy: HostTensor,
     x: &HostTensor,
