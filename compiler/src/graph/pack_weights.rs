@@ -11,8 +11,7 @@
 //! The packing is the same for all machines (`befrost_tensor::tf::fused::Weights`); the kernel that reads
 //! it is chosen at run time. Large weights are packed while the file is written, so that they are in
 //! memory once. Weights of products with the attribute `_precision` are packed in that precision
-//! (`tf-lower-precision`). Filters are transformed for Winograd's convolution where that is faster; filters
-//! that are no constants, as those of a training step, at run time (`_TransformFilters`).
+//! (`tf-lower-precision`). Filters are transformed for Winograd's convolution where that is faster.
 //! `winograd=false` and the op attribute `_no_winograd` disable the transform.
 
 mod recurrent;
@@ -22,16 +21,14 @@ use std::sync::Arc;
 
 use bef_format::write::Pieces;
 use befrost_tensor::narrow::Precision;
-use befrost_tensor::tf::fused::{Algorithm, Packing, WeightsKind};
+use befrost_tensor::tf::fused::{Algorithm, Packing};
 use befrost_tensor::{DType, Shape};
 use rustc_hash::FxHashMap;
 
 use super::lower_precision::{INPUT_RANGE, PRECISION};
-use super::patterns::pads_of_transposed;
 use super::signatures;
-use crate::build::query::{bytes_of, data_format, dims, dtype, flag, has_no_edges, n_elements, shape};
+use crate::build::query::{bytes_of, data_format, dims, dtype, flag, n_elements, shape};
 use crate::build::{Builder, PendingOp};
-use crate::device::device_of;
 use crate::dialects::tf::{self, operator};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Blob, KnownType, Module, OpId, ValueId};
@@ -144,19 +141,8 @@ impl Packed {
         if let Some(Op::_Lstm | Op::_Gru | Op::_Rnn) = operator(m, op) {
             return self.recurrent(r, op);
         }
-        if operator(m, op) == Some(Op::Conv2DBackpropInput) {
-            return self.transform_transposed(r, op);
-        }
         let form = self.form(m, op)?;
-        let Some(weights) = constant_of(m, m.operand(op, 1)) else {
-            let results: Vec<_> = m.results(op).map(|value| m.value_type(value)).collect();
-            let operands: Vec<ValueId> = m.operands(op).collect();
-            let n_args = (tf::n_data_operands(m, op) - 2) as i64;
-            return transform(r, op, form.packing.kind(), false, |b, weights| {
-                let operands = [&[operands[0], weights][..], &operands[2..]].concat();
-                form.op(b, op, &operands).int("num_args", n_args).results(&results).build().ok()
-            });
-        };
+        let weights = constant_of(m, m.operand(op, 1))?;
         let packing =
             precision(m, op).and_then(|to| form.packing.with_precision(to).ok()).unwrap_or(form.packing);
         let input_range = m.attr_named(op, INPUT_RANGE).filter(|_| form.product != ProductOps::DEPTHWISE);
@@ -237,86 +223,21 @@ impl Packed {
     fn filters(&self, m: &Module, op: OpId) -> Option<Packing> {
         let filter = dims(m, m.operand(op, 1))?;
         let &[height, width, from, to] = filter else { return None };
-        if Planes::of(m, op).channels(m, m.operand(op, 0))? != from || from == 0 || to == 0 {
+        let planes = Planes::of(m, op);
+        if planes.channels(m, m.operand(op, 0))? != from || from == 0 || to == 0 {
             return None;
         }
-        let algorithm = self.algorithm(m, op, [height, width, from, to])?;
-        Packing::filters(&Shape::from_i64(filter).ok()?, algorithm).ok()
-    }
-
-    /// The fastest algorithm of a convolution with filters (height, width, channels, out channels).
-    fn algorithm(&self, m: &Module, op: OpId, filter: [i64; 4]) -> Option<Algorithm> {
-        let planes = Planes::of(m, op);
         let [strides, dilations] = ["strides", "dilations"].map(|name| planes.pair(m, op, name));
         let size = |n: i64| usize::try_from(n).ok();
-        let [height, width, from, to] = filter;
         let sizes = [size(height)?, size(width)?, size(from)?, size(to)?];
         let may_transform =
             self.may_transform && m.attr_named(op, "_no_winograd").is_none() && precision(m, op).is_none();
-        Some(match planes.plane(m, m.result(op, 0)).filter(|_| may_transform) {
+        let algorithm = match planes.plane(m, m.result(op, 0)).filter(|_| may_transform) {
             Some(plane) => Algorithm::fastest(sizes, strides?, dilations?, plane),
             None => Algorithm::Direct,
-        })
+        };
+        Packing::filters(&Shape::from_i64(filter).ok()?, algorithm).ok()
     }
-
-    /// `Conv2DBackpropInput(n, w, dy)` → `_PackedConv2D(dy, _TransformFilters(w))`, for stride 1.
-    fn transform_transposed(&self, r: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-        let m = r.ir();
-        let (w, dy, result) = (m.operand(op, 1), m.operand(op, 2), m.result(op, 0));
-        let &[height, width, from, to] = dims(m, w)? else { return None };
-        let pads = pads_of_transposed(m, op).filter(|_| has_no_edges(m, op))?;
-        let filter = [height, width, to, from];
-        let packing =
-            Packing::filters(&Shape::from_i64(&filter).ok()?, self.algorithm(m, op, filter)?).ok()?;
-        transform(r, op, packing.kind(), true, |b, weights| {
-            let explicit = b.cx().str_attr("EXPLICIT");
-            let kept = ["data_format", "dilations", "strides"];
-            b.op(Op::_PackedConv2D, &[dy, weights])
-                .attrs_of(op, |name| kept.contains(&name))
-                .attr("padding", explicit)
-                .ints("explicit_paddings", &pads)
-                .ints("filter_shape", &filter)
-                .int("num_args", 0)
-                .like(result)
-                .build()
-                .ok()
-        })
-    }
-}
-
-/// The fewest pixels of all images for which transforming filters pays off that are used once.
-const MIN_PIXELS: i64 = 192;
-
-/// Replaces a convolution by the one that `build` makes of transformed filters, for filters that are no
-/// constants.
-fn transform(
-    r: &mut Rewriter<'_>,
-    op: OpId,
-    kind: WeightsKind,
-    by_images: bool,
-    build: impl FnOnce(&mut Builder<'_, '_>, ValueId) -> Option<OpId>,
-) -> Option<()> {
-    let m = r.ir();
-    let patch = match kind {
-        WeightsKind::Winograd2 => 2,
-        WeightsKind::Winograd4 => 4,
-        _ => return None,
-    };
-    let (w, result) = (m.operand(op, 1), dims(m, m.result(op, 0))?);
-    let pixels = n_elements(result)?.checked_div(Planes::of(m, op).channels(m, m.result(op, 0))?)?;
-    if pixels < MIN_PIXELS || dtype(m, w) != Some(DType::F32) || device_of(m, op).is_some() {
-        return None;
-    }
-    let before = r.checkpoint();
-    let mut b = Builder::before(r, op);
-    let weights = b.op(Op::_TransformFilters, &[w]).bool("by_images", by_images).int("patch", patch).one();
-    let Some(new) = weights.ok().and_then(|weights| build(&mut b, weights)) else {
-        r.rollback(before);
-        return None;
-    };
-    let results: Vec<ValueId> = r.ir().results(new).collect();
-    r.replace_op(op, &results);
-    Some(())
 }
 
 /// Erases the constant `weights` if nothing uses it any more.

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use bef_format::write::{FunctionBuilder, KernelSpec, OperandInfo, Writer};
-use bef_format::{AttrId, DType, FunctionId, FunctionKind, OperandMode, TypeId};
+use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
+use bef_format::{AttrId, DType, FunctionId, FunctionKind, OperandInfo, OperandMode, TypeId};
 use befrost_host::device::{MadeDevices, make};
 use befrost_host::{Program, call};
 use befrost_kernel_api::{ExecContext, KernelError, Request, Value, kernel};
@@ -66,7 +66,7 @@ impl Source {
     ) -> u32 {
         let code = self.writer.kernel_name("tfrt.call");
         let results: Vec<TypeId> = results.iter().map(|ty| self.writer.ty(ty)).collect();
-        let lenient = OperandInfo { mode: OperandMode::Lenient as u8, ..OperandInfo::default() };
+        let lenient = OperandInfo::new(OperandMode::Lenient, 0);
         to.kernel(&KernelSpec {
             code,
             operands,

@@ -28,7 +28,6 @@ mod rule;
 mod weights;
 
 pub(super) use fusion::words;
-pub(super) use weights::pads_of_transposed;
 
 use crate::dialects::OpDef;
 use crate::rewrite::Pattern;

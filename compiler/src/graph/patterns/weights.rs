@@ -263,18 +263,6 @@ fn with_pads(
 pub(super) fn transposed_convolution(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
     let (filters, dy) = (m.operand(op, 1), m.operand(op, 2));
-    constant_of(m, filters)?;
-    let pads = pads_of_transposed(m, op)?;
-    let axes = b.ints(&[0, 1], DType::I32).ok()?;
-    let filters = b.one(Op::ReverseV2, &[filters, axes]).ok()?;
-    let order = b.ints(&[0, 1, 3, 2], DType::I32).ok()?;
-    let filters = b.one(Op::Transpose, &[filters, order]).ok()?;
-    with_pads(b, (op, Op::Conv2D), &[dy, filters], &pads)
-}
-
-/// The paddings of the convolution that a transposed one of stride 1 is.
-pub(in crate::graph) fn pads_of_transposed(m: &Module, op: OpId) -> Option<[i64; 8]> {
-    let (filters, dy) = (m.operand(op, 1), m.operand(op, 2));
     let &[height, width, from, to] = dims(m, filters)? else { return None };
     let rows = if channels(m, op) == 3 { 1 } else { 2 };
     let list = |name| int_list(m, op, name).filter(|list| list.len() == 4);
@@ -282,7 +270,7 @@ pub(in crate::graph) fn pads_of_transposed(m: &Module, op: OpId) -> Option<[i64;
     let dilations = list("dilations").unwrap_or_else(|| vec![1; 4]);
     let result_dims = dims(m, m.result(op, 0))?;
     let is_plain = given.get(channels(m, op)) == Some(&to) && result_dims.get(channels(m, op)) == Some(&from);
-    if !is_float(m, dy) || !is_plain || strides != [1; 4] {
+    if constant_of(m, filters).is_none() || !is_float(m, dy) || !is_plain || strides != [1; 4] {
         return None;
     }
     let forward = match m.attr_named(op, "padding").and_then(|attr| m.cx.as_str(attr))? {
@@ -306,5 +294,9 @@ pub(in crate::graph) fn pads_of_transposed(m: &Module, op: OpId) -> Option<[i64;
         }
         (pads[2 * axis], pads[2 * axis + 1]) = (first, last);
     }
-    Some(pads)
+    let axes = b.ints(&[0, 1], DType::I32).ok()?;
+    let filters = b.one(Op::ReverseV2, &[filters, axes]).ok()?;
+    let order = b.ints(&[0, 1, 3, 2], DType::I32).ok()?;
+    let filters = b.one(Op::Transpose, &[filters, order]).ok()?;
+    with_pads(b, (op, Op::Conv2D), &[dy, filters], &pads)
 }

@@ -83,13 +83,7 @@ fn usual() -> Text {
         [("pool_int64s", "1"), ("min_gram_length", "1"), ("max_gram_length", "1"), ("max_skip_count", "0")];
     let given = given
         .into_iter()
-        .chain([
-            ("num_buckets", "7"),
-            ("limit", "9"),
-            ("patch", "2"),
-            ("dtypes", "f32"),
-            ("shape_type", "i32"),
-        ])
+        .chain([("num_buckets", "7"), ("limit", "9"), ("dtypes", "f32"), ("shape_type", "i32")])
         .chain(tables);
     let examples = [("Tdense", "f32"), ("dense_shapes", "2"), ("dense_keys", "d"), ("sparse_types", "f32")];
     let ragged = [("sparse_keys", "s"), ("ragged_value_types", "f32"), ("ragged_split_types", "i64")];

@@ -30,8 +30,8 @@ mod winograd;
 
 pub(crate) use channels_bytes::WriteLine;
 use filter_gradient::FilterGradient;
+pub(crate) use winograd::pack_transformed;
 pub use winograd::{Patch, Winograd};
-pub(crate) use winograd::{pack_transformed, transform_panel};
 
 use std::ops::Range;
 

@@ -105,45 +105,6 @@ pub(crate) fn pack_transformed<T: StoredFloat>(
     }
 }
 
-/// The number of channels whose taps are laid out at a time.
-const CHANNELS: usize = 16;
-
-/// Transforms filters for a panel of a convolution with `channels` channels and `outs` out channels, into the
-/// steps of the panel. They have shape (3, 3, channels, out channels), or `by_images` (3, 3, out channels,
-/// channels): those of the convolution whose gradient by the images is computed, with the taps reversed.
-pub(crate) fn transform_panel(
-    patch: Patch,
-    filters: &[f32],
-    (channels, outs): (usize, usize),
-    by_images: bool,
-    panel: usize,
-    steps: &mut [PanelStep],
-) {
-    let isa = Isa::detect();
-    let g: Vec<[f32; 3]> = patch.filter_rows().iter().map(|row| row.map(|x| x as f32)).collect();
-    let (first, width) = (panel * PANEL, PANEL.min(outs - panel * PANEL));
-    // Columns without an out channel stay 0.
-    let mut taps = [[[0.0; PANEL]; CHANNELS]; 9];
-    for from in (0..channels).step_by(CHANNELS) {
-        let n = CHANNELS.min(channels - from);
-        for (t, taps) in taps.iter_mut().enumerate() {
-            if by_images {
-                let filters = &filters[((8 - t) * outs + first) * channels + from..];
-                isa.transpose((width, n), (filters, channels), (taps.as_flattened_mut(), PANEL));
-            } else {
-                for (c, tap) in taps[..n].iter_mut().enumerate() {
-                    let filters = &filters[(t * channels + from + c) * outs + first..];
-                    tap[..width].copy_from_slice(&filters[..width]);
-                }
-            }
-        }
-        for c in 0..n {
-            let taps = std::array::from_fn(|t| taps[t][c]);
-            isa.transform_filters(&g, &taps, &mut steps[from + c..], channels);
-        }
-    }
-}
-
 /// The most floats in V and M of a band, unless one row of patches has more. A band stays in the L2 cache
 /// together with filters that fit there.
 const BAND: usize = CACHE.l2_floats(4);

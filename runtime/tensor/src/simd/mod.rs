@@ -82,7 +82,6 @@ mod bytes;
 mod convert;
 mod correlate;
 mod elementwise;
-mod filters;
 mod finish;
 mod functions;
 mod halves;
@@ -116,7 +115,6 @@ pub(crate) use bytes::{
 };
 pub(crate) use convert::{PanelScales, Quantum, to_half};
 pub(crate) use correlate::{Runs, STEP};
-pub(crate) use filters::FilterTaps;
 pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
@@ -603,24 +601,6 @@ impl Isa {
             planes::portable_transposed(outs, block),
             planes::avx2_transposed(outs, block),
             planes::avx512_transposed(outs, block)
-        );
-    }
-
-    /// Transforms a 3x3 filter of a panel of out channels into steps that are `distance` apart; `g` are the
-    /// rows of G.
-    pub(crate) fn transform_filters(
-        self,
-        g: &[[f32; 3]],
-        taps: &FilterTaps,
-        out: &mut [PanelStep],
-        distance: usize,
-    ) {
-        compiled!(
-            self,
-            |g: &[[f32; 3]], taps: &FilterTaps, out: &mut [PanelStep], distance: usize| {
-                filters::transform::<FUSED>(g, taps, out, distance);
-            },
-            filters::transform::<true>(g, taps, out, distance)
         );
     }
 

@@ -276,7 +276,7 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
     let attrs = attrs.map(|attr| {
         let value = match attr.kind {
             AttrKind::Type => "f32".to_owned(),
-            AttrKind::Int if attr.name == "patch" => "2 : i64".to_owned(),
+
             AttrKind::Int => "1 : i64".to_owned(),
             AttrKind::Float => "1.0 : f32".to_owned(),
             AttrKind::Bool => "true".to_owned(),

@@ -27,7 +27,7 @@ mod weights;
 pub use attention::{Attention, attention};
 pub use bytes::{ByteForm, ByteSum};
 pub use chain::{Program, Step, StepKind, Value};
-pub use packing::{FilterTransform, Packing};
+pub use packing::Packing;
 pub use weights::{Algorithm, Weights, WeightsKind};
 
 use smallvec::SmallVec;

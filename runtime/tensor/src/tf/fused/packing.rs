@@ -9,14 +9,13 @@
 //! independently, on any thread, and a writer of files needs memory for a few pieces instead of all weights.
 
 use super::weights::{Algorithm, HEADER, WeightsKind, header, n_bytes};
-use crate::conv::{Patch, pack_transformed, transform_panel};
+use crate::conv::{Patch, pack_transformed};
 use crate::error::invalid;
 use crate::gemm::Matrix;
 use crate::matmul::{StoredFloat, each_panel, pack_panel};
 use crate::narrow::{self, Precision};
 use crate::simd::{PANEL, PanelGroup, PanelStep};
-use crate::tf::fast::Cx;
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::{Shape, TensorError};
 
 /// The packed form of constant weights of one shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,48 +139,6 @@ impl Packing {
         if cfg!(target_endian = "big") {
             panels.iter_mut().for_each(|x| *x = f32::from_bits(x.to_bits().to_le()));
         }
-    }
-}
-
-/// The transform of 3x3 filters for Winograd's convolution at run time.
-#[derive(Clone, Copy, Debug)]
-pub struct FilterTransform {
-    /// The patches of the convolution.
-    pub patch: Patch,
-    /// True for the convolution that is the gradient by the images of the one that the filters are given for.
-    pub by_images: bool,
-}
-
-impl FilterTransform {
-    /// The packing of the result, for filters of this shape.
-    pub fn of(&self, filters: &Shape) -> Result<Packing, TensorError> {
-        let mut dims = filter_dims(filters)?;
-        if self.by_images {
-            dims.swap(2, 3);
-        }
-        Packing::filters(&Shape::new(&dims)?, Algorithm::Winograd(self.patch))
-    }
-
-    /// The bytes of the packed filters.
-    pub fn run(&self, filters: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
-        let packing = self.of(filters.shape())?;
-        let [_, _, channels, outs] = packing.dims;
-        let out = HostTensor::allocate(DType::UI8, Shape::new(&[packing.n_bytes()])?, cx.allocator)?;
-        {
-            let (filters, mut bytes) = (filters.read_as::<f32>("filters")?, out.write_bytes()?);
-            let filters: &[f32] = &filters;
-            let (head, panels) = bytes.split_at_mut(HEADER);
-            head.copy_from_slice(&header(packing.kind, packing.dims, None));
-            let steps: &mut [PanelStep] = bytemuck::cast_slice_mut(panels);
-            let unit = (self.patch.reads() * self.patch.reads() * channels).max(1);
-            cx.parts(steps, (unit, 4 * PANEL), &|first, steps| {
-                for (panel, steps) in (first / unit..).zip(steps.chunks_mut(unit)) {
-                    let sizes = (channels, outs);
-                    transform_panel(self.patch, filters, sizes, self.by_images, panel, steps);
-                }
-            });
-        }
-        Ok(out)
     }
 }
 

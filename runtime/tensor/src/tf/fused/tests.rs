@@ -374,29 +374,6 @@ proptest! {
     }
 
     #[test]
-    fn transformed_filters((from, to) in (1usize..50, 1usize..70), by_images: bool, is_large: bool, seed: u32) {
-        let patch = if is_large { Patch::Four } else { Patch::Two };
-        let filters = numbers(seed, &[3, 3, from, to]);
-        let transform = FilterTransform { patch, by_images };
-        let got = with_threads("filters", |cx| transform.run(&filters, cx)).unwrap();
-        // The convolution that is the gradient by the images has them reversed, their channels exchanged.
-        let filters = if by_images {
-            let reversed = reference::reverse(&filters, &[0, 1], &malloc()).unwrap();
-            reference::transpose(&reversed, &[0, 1, 3, 2], &malloc()).unwrap()
-        } else {
-            filters
-        };
-        let packing = Packing::filters(filters.shape(), Algorithm::Winograd(patch)).unwrap();
-        let want = HostTensor::allocate(DType::UI8, Shape::new(&[packing.n_bytes()]).unwrap(), &malloc()).unwrap();
-        packing.fill(&filters.read_bytes().unwrap(), 0, &mut want.write_bytes().unwrap());
-        let (got, want) = (Weights::from_tensor(got).unwrap(), Weights::from_tensor(want).unwrap());
-        assert_eq!((got.kind(), got.dims()), (want.kind(), want.dims()));
-        for (got, want) in got.numbers().unwrap().iter().zip(want.numbers().unwrap().iter()) {
-            assert!((got - want).abs() < 1e-5, "{got} {want}");
-        }
-    }
-
-    #[test]
     fn attentions(
         [batch, heads, rows, columns, n, m] in [0usize..3, 1usize..4, 1usize..12, 1usize..20, 1usize..9, 1usize..9],
         (spread, heads_inside, has_mask) in (0usize..16, any::<bool>(), any::<bool>()),

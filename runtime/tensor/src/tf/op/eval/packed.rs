@@ -20,13 +20,10 @@ use smallvec::SmallVec;
 
 use super::layers::conv;
 use super::{owning, owning_many};
-use crate::conv::Patch;
 use crate::error::invalid;
 use crate::simd::{Affine, Function};
 use crate::tf::fast::Cx;
-use crate::tf::fused::{
-    self, After, Attention, ByteForm, ByteSum, FilterTransform, Program, Step, Value, Weights,
-};
+use crate::tf::fused::{self, After, Attention, ByteForm, ByteSum, Program, Step, Value, Weights};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::op::rows::class;
@@ -36,21 +33,6 @@ use crate::{DType, HostTensor, Shape, TensorError};
 pub(in crate::tf::op) fn pack_matrix(attrs: &Attributes<'_>) -> Made {
     let is_transposed = attrs.bool("transpose")?;
     owning(attrs, move |[x], cx| fused::pack_matrix(&x, is_transposed, cx))
-}
-
-/// The transform in the attributes of `_TransformFilters`.
-pub(in crate::tf::op) fn transform(attrs: &Attributes<'_>) -> Result<FilterTransform, TensorError> {
-    let patch = match attrs.int("patch")? {
-        2 => Patch::Two,
-        4 => Patch::Four,
-        other => return invalid(attrs.op(), format!("`patch` is {other}, expected 2 or 4")),
-    };
-    Ok(FilterTransform { patch, by_images: attrs.bool("by_images")? })
-}
-
-pub(in crate::tf::op) fn transform_filters(attrs: &Attributes<'_>) -> Made {
-    let transform = transform(attrs)?;
-    owning(attrs, move |[x], cx| transform.run(&x, cx))
 }
 
 pub(in crate::tf::op) fn packed_matmul(attrs: &Attributes<'_>) -> Made {

@@ -6,7 +6,6 @@ use crate::tf::einsum::einsum_shape;
 use crate::tf::fused::Packing;
 use crate::tf::op::eval::colors::patches;
 use crate::tf::op::eval::layers::{conv, format, padding, plane, pooling};
-use crate::tf::op::eval::packed::transform;
 use crate::tf::window::axis;
 use crate::tf::{Conv2dAttrs, ImageFormat, Padding};
 use crate::{Shape, TensorError};
@@ -95,13 +94,6 @@ pub(in crate::tf::op) fn depthwise_conv2d_native(cx: &Node<'_>) -> Shapes {
 pub(in crate::tf::op) fn pack_matrix(cx: &Node<'_>) -> Shapes {
     let [Some(rows), Some(cols)] = cx.dims::<2>(0)? else { return Ok(vec![PartialShape::of_rank(1)]) };
     let packing = Packing::matrix(&Shape::new(&[rows, cols])?, cx.attrs.bool("transpose")?)?;
-    Ok(vec![PartialShape::new(vec![Some(packing.n_bytes())])])
-}
-
-pub(in crate::tf::op) fn transform_filters(cx: &Node<'_>) -> Shapes {
-    let dims: Option<Vec<usize>> = cx.dims::<4>(0)?.into_iter().collect();
-    let Some(dims) = dims else { return Ok(vec![PartialShape::of_rank(1)]) };
-    let packing = transform(&cx.attrs)?.of(&Shape::new(&dims)?)?;
     Ok(vec![PartialShape::new(vec![Some(packing.n_bytes())])])
 }
 

@@ -77,14 +77,6 @@ operators! { 6:
             layers::layer_norm_grad,
             Cost::PerOperand(8),
         ).differentiated(Gradient::Expands);
-    /// 3x3 filters, transformed for Winograd's convolution of stride 1 with patches of this size; or those of
-    /// the convolution that is its gradient by the images.
-    _TransformFilters "filters:float -> weights:uint8; by_images:bool=false patch:int"
-        => function(
-            eval::packed::transform_filters,
-            layers::transform_filters,
-            Cost::PerResult(4),
-        ).total(FLOATS).differentiated(Gradient::Missing);
     /// The right matrix of products in the form in which those with packed weights read it.
     _PackMatrix "x:float -> weights:uint8; transpose:bool=false"
         => function(eval::packed::pack_matrix, layers::pack_matrix, Cost::PerOperand(1)).total(FLOATS).differentiated(Gradient::Missing);

@@ -121,7 +121,6 @@ const WITHOUT_GRADIENT: &[&str] = &[
     "_Rnn",
     "_RoiAlign",
     "_SwitchN",
-    "_TransformFilters",
     "_UniqueSorted",
 ];
 
