@@ -1816,6 +1816,30 @@ class _OpQr(_t.Protocol):
 Qr: _OpQr
 
 @_t.type_check_only
+class _OpQuantizeAndDequantizeV2(_t.Protocol):
+    """Numbers rounded to multiples of a step, by which quantized integers cover a range."""
+    def __call__(self, input: _t.Any, input_min: _t.Any, input_max: _t.Any, /, *, axis: int = ..., narrow_range: bool = ..., num_bits: int = ..., range_given: bool = ..., round_mode: str = ..., signed_input: bool = ...) -> _n.Tensor: ...
+QuantizeAndDequantizeV2: _OpQuantizeAndDequantizeV2
+
+@_t.type_check_only
+class _OpQuantizeAndDequantizeV3(_t.Protocol):
+    """`QuantizeAndDequantizeV2` with the number of bits as an operand."""
+    def __call__(self, input: _t.Any, input_min: _t.Any, input_max: _t.Any, num_bits: _t.Any, /, *, axis: int = ..., narrow_range: bool = ..., range_given: bool = ..., signed_input: bool = ...) -> _n.Tensor: ...
+QuantizeAndDequantizeV3: _OpQuantizeAndDequantizeV3
+
+@_t.type_check_only
+class _OpQuantizeAndDequantizeV4(_t.Protocol):
+    """`QuantizeAndDequantizeV2`, whose gradient is 0 outside of the range."""
+    def __call__(self, input: _t.Any, input_min: _t.Any, input_max: _t.Any, /, *, axis: int = ..., narrow_range: bool = ..., num_bits: int = ..., range_given: bool = ..., round_mode: str = ..., signed_input: bool = ...) -> _n.Tensor: ...
+QuantizeAndDequantizeV4: _OpQuantizeAndDequantizeV4
+
+@_t.type_check_only
+class _OpQuantizeAndDequantizeV4Grad(_t.Protocol):
+    """The gradients of `QuantizeAndDequantizeV4`."""
+    def __call__(self, gradients: _t.Any, input: _t.Any, input_min: _t.Any, input_max: _t.Any, /, *, axis: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizeAndDequantizeV4Grad: _OpQuantizeAndDequantizeV4Grad
+
+@_t.type_check_only
 class _OpRFFT(_t.Protocol):
     """The Fourier transform of real numbers along the last axis."""
     def __call__(self, input: _t.Any, fft_length: _t.Any, /, *, Tcomplex: _t.Any = ...) -> _n.Tensor: ...
@@ -3646,6 +3670,18 @@ class _Op_Gelu(_t.Protocol):
 _Gelu: _Op_Gelu
 
 @_t.type_check_only
+class _Op_GeluSlope(_t.Protocol):
+    """The derivative of the exact `_Gelu`."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+_GeluSlope: _Op_GeluSlope
+
+@_t.type_check_only
+class _Op_GeluTanhSlope(_t.Protocol):
+    """The derivative of the approximate `_Gelu`."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+_GeluTanhSlope: _Op_GeluTanhSlope
+
+@_t.type_check_only
 class _Op_GridSample(_t.Protocol):
     """Images sampled at the positions of a grid."""
     def __call__(self, x: _t.Any, grid: _t.Any, /, *, align_corners: bool = ..., mode: str = ..., padding_mode: str = ...) -> _n.Tensor: ...
@@ -3668,6 +3704,12 @@ class _Op_LayerNorm(_t.Protocol):
     """The normalization of each row by its own moments."""
     def __call__(self, x: _t.Any, scale: _t.Any, offset: _t.Any, /, *, epsilon: float) -> _n.Tensor: ...
 _LayerNorm: _Op_LayerNorm
+
+@_t.type_check_only
+class _Op_LayerNormGrad(_t.Protocol):
+    """The gradient of `_LayerNorm`, of dy, x and the scale: by x, by the scale and by the offset."""
+    def __call__(self, dy: _t.Any, x: _t.Any, scale: _t.Any, /, *, epsilon: float) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+_LayerNormGrad: _Op_LayerNormGrad
 
 @_t.type_check_only
 class _Op_LookUpBytes(_t.Protocol):
