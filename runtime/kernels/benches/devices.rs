@@ -188,9 +188,10 @@ fn alternating_by_parts(bencher: Bencher) {
     });
     let mut main = source.function("main", 1);
     let step = source.kernel(&mut main, 0, "dev.step", &[], &["!dev.step"], none);
-    let first = source.call_part(&mut main, parts[0], &[0, step], if N % 2 == 0 { &["i64"] } else { &[] });
+    let first =
+        source.call_part(&mut main, parts[0], &[0, step], if N.is_multiple_of(2) { &["i64"] } else { &[] });
     let second = source.call_part(&mut main, parts[1], &[step], if N % 2 == 1 { &["i64"] } else { &[] });
-    source.end(main, &[if N % 2 == 0 { first } else { second }]);
+    source.end(main, &[if N.is_multiple_of(2) { first } else { second }]);
     let ready = Ready::new(source, ("CPU:1", "s"));
     bencher.counter(ItemsCount::new(N)).bench(|| ready.run(&[1]));
 }
