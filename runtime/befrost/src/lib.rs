@@ -129,11 +129,9 @@ pub fn registry() -> Registry {
 #[macro_export]
 macro_rules! kernels {
     ($names:expr) => {{
-        use $crate::selection::{are_functions, n_functions, selected, selected_kernels};
-        const NAMES: &str = $names;
-        static FUNCTIONS: [&$crate::selection::OpRow; n_functions(NAMES)] = selected(NAMES);
-        const OTHERS: bool = !are_functions(NAMES);
-        selected_kernels::<OTHERS>(&FUNCTIONS)
+        static FUNCTIONS: [&$crate::selection::OpRow; $crate::selection::n_functions($names)] =
+            $crate::selection::selected($names);
+        $crate::selection::selected_kernels::<{ !$crate::selection::are_functions($names) }>(&FUNCTIONS)
     }};
 }
 

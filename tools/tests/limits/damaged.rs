@@ -30,7 +30,7 @@ const DEADLINE: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The number of damaged files.
-const FILES: u64 = 1500;
+const FILES: u64 = 3000;
 
 /// Discards the output of kernels.
 struct Nowhere;
@@ -126,5 +126,5 @@ fn damaged_files_cost_no_more_than_their_size() {
     }
     println!("{n_loaded} of {n} files were loaded");
     assert_eq!(slow, Vec::<String>::new());
-    assert!(n_loaded * 20 > n, "only {n_loaded} of {n} files were loaded");
+    assert!(n_loaded * 10 > n, "only {n_loaded} of {n} files were loaded");
 }

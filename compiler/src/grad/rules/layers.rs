@@ -75,11 +75,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::FusedBatchNormV3 => Rule(|g| batch_norm(g, Op::FusedBatchNormGradV3, 3)),
         Op::LRN => Rule(|g| g.dx(0, g.same(Op::LRNGrad, &[g.d(), g.x(0), g.y(0)]))),
 
-        Op::_LayerNorm => Rule(|g| {
-            let attrs = [("epsilon", At::Of("epsilon"))];
-            let made = g.ops(Op::_LayerNormGrad, &[g.d(), g.x(0), g.x(1)], &attrs, 3);
-            made.into_iter().enumerate().for_each(|(i, d)| g.dx(i, d));
-        }),
+        Op::_LayerNorm => Rule(|g| first_three(g, Op::_LayerNormGrad, &[g.d(), g.x(0), g.x(1)])),
 
         Op::Softmax => Rule(|g| {
             let (d, y) = (g.d(), g.y(0));
@@ -184,7 +180,12 @@ fn batch_norm(g: &Vjp<'_, '_>, op: Op, n_reserved: usize) {
         operands.extend([g.x(3), g.x(4)]);
         operands.extend((n_reserved == 3).then(|| g.y(5)));
     }
-    let made = g.ops(op, &operands, &g.common(op, &[]), 3);
+    first_three(g, op, &operands);
+}
+
+/// The gradients of the first three operands, which are the results of an op.
+fn first_three(g: &Vjp<'_, '_>, op: Op, operands: &[Val<'_>]) {
+    let made = g.ops(op, operands, &g.common(op, &[]), 3);
     made.into_iter().enumerate().for_each(|(i, d)| g.dx(i, d));
 }
 
@@ -207,7 +208,5 @@ fn entropy<'g>(g: &'g Vjp<'_, '_>) -> Val<'g> {
 }
 
 fn quantized(g: &Vjp<'_, '_>, op: Op) {
-    let operands = [g.d(), g.x(0), g.x(1), g.x(2)];
-    let made = g.ops(op, &operands, &g.common(op, &[]), 3);
-    made.into_iter().enumerate().for_each(|(i, d)| g.dx(i, d));
+    first_three(g, op, &[g.d(), g.x(0), g.x(1), g.x(2)]);
 }

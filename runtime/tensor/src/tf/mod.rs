@@ -62,11 +62,11 @@ mod philox;
 mod pool;
 mod product;
 mod quantize;
+mod quantize_and_dequantize;
 mod ragged;
 mod random;
 mod real;
 mod reduce;
-mod requantize;
 mod resample;
 mod resize;
 mod segment;
@@ -168,10 +168,12 @@ pub use patches::{PatchAttrs, extract_image_patches};
 pub use philox::Philox;
 pub use pool::{max_pool_grad_grad_with_argmax, max_pool_grad_with_argmax, max_pool_with_argmax};
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
+pub use quantize_and_dequantize::{
+    HalfWay, Quantized, quantize_and_dequantize, quantize_and_dequantize_grad,
+};
 pub use ragged::{RowPartition, bucketize, ragged_bincount, ragged_to_tensor};
 pub use random::{Distribution, Generator, multinomial, random, random_shuffle};
 pub use reference::*;
-pub use requantize::{HalfWay, Quantized, quantize_and_dequantize, quantize_and_dequantize_grad};
 pub use resample::{
     AxisTransform, ImageTransform, SamplingKernel, resize_area, resize_area_grad, scale_and_translate,
     scale_and_translate_grad,

@@ -299,13 +299,8 @@ pub fn layer_norm_grad(
     scale.expect_shape("scale", &vector)?;
     dy.expect_shape("dy", x.shape())?;
     dy.expect_dtype("dy", DType::F32)?;
-    let dx = if dy.is_unique() {
-        dy
-    } else {
-        let copy = HostTensor::allocate(DType::F32, dy.shape().clone(), cx.allocator)?;
-        copy.write::<f32>()?.copy_from_slice(&dy.read::<f32>()?);
-        copy
-    };
+    let mut dx = dy;
+    dx.make_unique(cx.allocator)?;
     let rows = x.num_elements().checked_div(n).unwrap_or(0);
     let each = rows.div_ceil(PARTS).max(1);
     let mut sums = filled(rows.div_ceil(each).checked_mul(2 * n).ok_or(TensorError::TooLarge)?, 0.0)?;

@@ -101,8 +101,8 @@ fn in_order() -> impl Iterator<Item = &'static OpRow> {
 
 /// The class of the operator with this name, without its row.
 pub(super) fn class(name: &str) -> Option<Class> {
-    let named = NAMES.iter().zip(&CLASSES).flat_map(|(names, classes)| names.iter().zip(classes.iter()));
-    named.into_iter().find(|(known, _)| **known == name).map(|(_, class)| *class)
+    let mut named = NAMES.iter().zip(&CLASSES).flat_map(|(names, classes)| names.iter().zip(classes.iter()));
+    named.find(|(known, _)| **known == name).map(|(_, class)| *class)
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static OpRow>> =

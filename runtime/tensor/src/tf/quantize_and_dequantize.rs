@@ -10,6 +10,7 @@
 
 use super::fast::Cx;
 use crate::error::invalid;
+use crate::scratch::{collected, filled};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The rounding of numbers half way between two integers.
@@ -100,7 +101,7 @@ fn ends(op: &'static str, ends: &HostTensor, n: usize, of_axis: bool) -> Result<
     let values = ends.read_as::<f32>("a range")?;
     let is_right = if of_axis { ends.shape().dims() == [n] } else { values.len() == 1 };
     match is_right {
-        true => Ok(values.to_vec()),
+        true => collected(values.iter().copied()),
         false => invalid(op, format!("the ends of ranges have shape {}, expected {n} numbers", ends.shape())),
     }
 }
@@ -127,10 +128,10 @@ pub fn quantize_and_dequantize(
             if let Some((min, max)) = min.iter().zip(&max).find(|(min, max)| min > max) {
                 return invalid(op, format!("Invalid range: input_min {min} > input_max {max}"));
             }
-            min.into_iter().zip(max).collect()
+            collected(min.into_iter().zip(max))?
         }
         None => {
-            let mut found = vec![(f32::INFINITY, f32::NEG_INFINITY); n];
+            let mut found = filled(n, (f32::INFINITY, f32::NEG_INFINITY))?;
             for (at, part) in from.chunks(inner).enumerate() {
                 let (low, high) = &mut found[at % n];
                 for &x in part {
@@ -140,14 +141,14 @@ pub fn quantize_and_dequantize(
             found
         }
     };
-    let steps: Vec<StepRange> = ranges.iter().map(|&(min, max)| by.steps(min, max)).collect();
+    let steps = collected(ranges.iter().map(|&(min, max)| by.steps(min, max)))?;
     let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
     let mut to = out.write::<f32>()?;
     for (at, (to, from)) in to.chunks_mut(inner).zip(from.chunks(inner)).enumerate() {
         let StepRange { min, max, scale, step } = steps[at % n];
         for (to, &x) in to.iter_mut().zip(from) {
             let x = match given {
-                // Not `f32::clamp`, which keeps a NaN where a bound was meant.
+                // Not `f32::clamp`: the range of unsigned integers for numbers below 0 has no numbers.
                 Some(_) => {
                     let x = if x > max { max } else { x };
                     if x < min { min } else { x }
