@@ -97,7 +97,39 @@ def boxes():
     case.write()
 
 
+def early_layers():
+    """Operators of early models and of models that TensorFlow's tools optimized."""
+    case = Case("op_early_layers")
+    # A newer version of graphs would refuse the normalization.
+    tf.import_graph_def(tf.GraphDef(versions={"producer": 8}))
+    x = case.feed("x", normal(1, 2, 6, 5, 3), shape=[None, 6, 5, 3])
+    filters = tf.constant(normal(2, 3, 2, 3, 4))
+    moments = {"m": normal(3, 3), "v": np.abs(normal(4, 3)), "beta": normal(5, 3), "gamma": normal(6, 3)}
+    fed = {name: case.feed(name, array) for name, array in moments.items()}
+    convolved = tf.nn.conv2d(x, tf.constant(normal(7, 2, 2, 3, 3)), strides=1, padding="SAME")
+    for scales in [False, True]:
+        own = {"variance_epsilon": .001, "scale_after_normalization": scales}
+        norm = tf.raw_ops.BatchNormWithGlobalNormalization
+        case.fetch(f"norm_{scales}", norm(t=x, **fed, **own))
+        case.fetch(f"norm_of_constants_{scales}", norm(t=convolved, **moments, **own))
+        wide = {name: tf.cast(value, tf.float64) for name, value in {"t": x, **fed}.items()}
+        case.fetch(f"norm_wide_{scales}", norm(**wide, **own))
+    # TensorFlow's results of further images are wrong.
+    one = case.feed("one", normal(8, 1, 6, 5, 3))
+    paddings = [[0, 0], [2, 1], [1, 1], [0, 0]]
+    for mode in ["REFLECT", "SYMMETRIC"]:
+        for padding, stride in [("VALID", 1), ("SAME", 2)]:
+            own = {"paddings": paddings, "mode": mode, "strides": [1, stride, stride, 1], "padding": padding}
+            word = f"{mode}_{padding}"
+            case.fetch(f"pad_{word}", tf.raw_ops.FusedPadConv2D(input=one, filter=filters, **own))
+            for corners in [False, True]:
+                case.fetch(f"resize_{word}_{corners}", tf.raw_ops.FusedResizeAndPadConv2D(
+                    input=one, size=[4, 7], filter=filters, resize_align_corners=corners, **own))
+    case.write()
+
+
 if __name__ == "__main__":
     resizing()
     crops()
     boxes()
+    early_layers()

@@ -11,12 +11,15 @@
 //! names of the function's ports, which are assigned first; a result is an Identity. In a function of the
 //! library, an input names an argument, or a node with the name of its output and a number.
 //!
+//! Quantized operators have quantized types in TensorFlow, whereas a module has the integers that store them:
+//! a Bitcast converts each such operand and result.
+//!
 //! The order of effects, which in the module is the order of the ops, becomes control edges. The results wait
 //! for all effects, so that fetching them runs the effects.
 
 use std::collections::BTreeMap;
 
-use befrost_tensor::tf::op::{Arg, ArgType, Attrs, Op, OpRow, Signature};
+use befrost_tensor::tf::op::{Arg, ArgType, AttrDef, Attrs, Op, OpRow, Signature, Type};
 use prost::Message;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -93,6 +96,16 @@ impl ExportedBody {
 }
 
 impl ExportedBody {
+    /// A new node beside the node `of`: the same bits as another type, given by codes.
+    fn bitcast(&mut self, of: &str, input: String, [from, to]: [i32; 2]) -> String {
+        let name = self.name(&format!("{of}/bits"));
+        let ty = |code| AttrValue { value: Some(Value::Type(code)) };
+        let attr = BTreeMap::from([("T".to_owned(), ty(from)), ("type".to_owned(), ty(to))]);
+        let (op, input) = ("Bitcast".to_owned(), vec![input]);
+        self.nodes.push(NodeDef { name: name.clone(), op, input, attr, ..NodeDef::default() });
+        name
+    }
+
     /// The nodes that an effect waits for; records it as the latest one.
     fn order(&mut self, access: Access, name: &str) -> Vec<String> {
         let mut waits: Vec<String> = self.written.iter().cloned().collect();
@@ -215,7 +228,7 @@ impl Export<'_> {
                 continue;
             };
             let name = body.name(m.node_name(op).unwrap_or(row.signature().name));
-            let mut node = self.node(op, row, &name, body);
+            let mut node = self.node(op, row, &name, body, text);
             let waits = self.access(op).map(|access| body.order(access, &name)).unwrap_or_default();
             for edge in waits.into_iter().map(|node| format!("^{node}")) {
                 if !node.input.contains(&edge) {
@@ -225,10 +238,14 @@ impl Export<'_> {
             body.nodes.push(node);
             let mut at = 0;
             let n_data = tf::n_data_results(m, op);
-            for (output, n) in output_counts(m, op, row.signature(), n_data) {
+            for (output, n) in counts(m, op, row.signature(), &row.signature().outputs, n_data) {
                 for i in 0..n {
-                    let number = if in_graph { at } else { i };
-                    body.inputs.insert(m.result(op, at), text(&name, output, number));
+                    let (number, value) = (if in_graph { at } else { i }, m.result(op, at));
+                    let mut input = text(&name, output.name, number);
+                    if let Some(quantized) = self.quantized(row, output, value) {
+                        input = text(&body.bitcast(&name, input, [quantized, self.code(value)]), "output", 0);
+                    }
+                    body.inputs.insert(value, input);
                     at += 1;
                 }
             }
@@ -236,14 +253,40 @@ impl Export<'_> {
         }
     }
 
-    fn node(&mut self, op: OpId, row: &OpRow, name: &str, body: &ExportedBody) -> NodeDef {
+    /// The code of the quantized type that a value has in TensorFlow, as an operand or result of this
+    /// operator.
+    fn quantized(&self, row: &OpRow, arg: &Arg, value: ValueId) -> Option<i32> {
+        if !row.signature().is_quantized(arg) {
+            return None;
+        }
+        tf::type_of(&self.m.cx, self.m.value_type(value)).and_then(|(ty, _)| ty.quantized_code())
+    }
+
+    fn code(&self, value: ValueId) -> i32 {
+        code_of(&self.m.cx, self.m.value_type(value)).unwrap_or_default()
+    }
+
+    fn node(
+        &mut self,
+        op: OpId,
+        row: &OpRow,
+        name: &str,
+        body: &mut ExportedBody,
+        text: &dyn Fn(&str, &str, usize) -> String,
+    ) -> NodeDef {
         let (m, signature) = (self.m, row.signature());
         let n_data = tf::n_data_operands(m, op);
-        let mut input: Vec<String> = m
-            .operands(op)
-            .take(n_data)
-            .map(|value| body.inputs.get(&value).cloned().unwrap_or_default())
-            .collect();
+        let declared = counts(m, op, signature, &signature.inputs, n_data);
+        let declared = declared.into_iter().flat_map(|(arg, n)| std::iter::repeat_n(arg, n));
+        let mut input = Vec::with_capacity(n_data);
+        for (value, arg) in m.operands(op).take(n_data).zip(declared.map(Some).chain(std::iter::repeat(None)))
+        {
+            let mut from = body.inputs.get(&value).cloned().unwrap_or_default();
+            if let Some(quantized) = arg.and_then(|arg| self.quantized(row, arg, value)) {
+                from = text(&body.bitcast(name, from, [self.code(value), quantized]), "output", 0);
+            }
+            input.push(from);
+        }
         for chain in m.operands(op).skip(n_data) {
             for node in body.waits.get(&chain).into_iter().flatten() {
                 let edge = format!("^{node}");
@@ -255,7 +298,9 @@ impl Export<'_> {
         let mut attr = BTreeMap::new();
         for declared in &signature.attrs {
             match value(m, op, signature, declared.name, declared.kind) {
-                Ok(found) => attr.extend(found.map(|found| (declared.name.to_owned(), found))),
+                Ok(found) => {
+                    attr.extend(found.map(|found| (declared.name.to_owned(), quantized(declared, found))))
+                }
                 Err(why) => {
                     self.walk.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name));
                 }
@@ -277,33 +322,48 @@ fn known_or_minus_one(dims: &[i64]) -> Vec<i64> {
     dims.iter().map(|&dim| dim.max(-1)).collect()
 }
 
-/// The outputs of a signature, and how many results each has.
-fn output_counts<'s>(m: &Module, op: OpId, signature: &'s Signature, n: usize) -> Vec<(&'s str, usize)> {
-    let outputs = &signature.outputs;
-    let single = outputs.iter().filter(|output| !is_list(output)).count();
-    let lists = outputs.len() - single;
+/// A type of an attribute of quantized types.
+fn quantized(declared: &AttrDef, found: AttrValue) -> AttrValue {
+    match found.value {
+        Some(Value::Type(code)) if declared.is_quantized => {
+            let of = Type::from_code(code).ok().and_then(|(ty, _)| ty.quantized_code());
+            AttrValue { value: Some(Value::Type(of.unwrap_or(code))) }
+        }
+        value => AttrValue { value },
+    }
+}
+
+/// The operands or results of a signature, and how many of the op's `n` values each has.
+fn counts<'s>(
+    m: &Module,
+    op: OpId,
+    signature: &Signature,
+    args: &'s [Arg],
+    n: usize,
+) -> Vec<(&'s Arg, usize)> {
+    let single = args.iter().filter(|arg| !is_list(arg)).count();
+    let lists = args.len() - single;
     let attrs = tf::attrs_of(m, op, signature);
-    let length = |output: &Arg| match (output.number, output.ty) {
+    let length = |arg: &Arg| match (arg.number, arg.ty) {
         (Some(number), _) => attrs.int(number).and_then(|n| usize::try_from(n).ok()),
         (None, ArgType::List(types)) => attrs.types(types).map(|types| types.len()),
         (None, _) => Some(1),
     };
-    outputs
-        .iter()
-        .map(|output| {
+    args.iter()
+        .map(|arg| {
             let rest = n.saturating_sub(single);
             // With one list, it has what is left.
-            let count = if is_list(output) && lists == 1 { Some(rest) } else { length(output) };
-            (output.name, count.unwrap_or(1))
+            let count = if is_list(arg) && lists == 1 { Some(rest) } else { length(arg) };
+            (arg, count.unwrap_or(1))
         })
-        .scan(n, |left, (name, count)| {
+        .scan(n, |left, (arg, count)| {
             let count = count.min(*left);
             *left -= count;
-            Some((name, count))
+            Some((arg, count))
         })
         .collect()
 }
 
-fn is_list(output: &Arg) -> bool {
-    output.number.is_some() || matches!(output.ty, ArgType::List(_))
+fn is_list(arg: &Arg) -> bool {
+    arg.number.is_some() || matches!(arg.ty, ArgType::List(_))
 }

@@ -62,10 +62,10 @@ fn files() -> Vec<Vec<u8>> {
     files
 }
 
-/// Replaces one to three words.
+/// Replaces one word, or up to three.
 fn damage(file: &mut [u8], dice: &mut Dice) {
     const WORDS: [u32; 8] = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 20, 1 << 28, 0x0100_0000];
-    for _ in 0..1 + dice.below(3) {
+    for _ in 0..1 + dice.below(2) * dice.below(3) {
         let at = dice.below(file.len() / 4) * 4;
         let other = dice.below(file.len() / 4) * 4;
         let word = match dice.below(4) {

@@ -33,6 +33,17 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             made[0] = activated(g, with_side, &g.text("activation_mode").unwrap_or_default());
             made
         }),
+        Op::BatchNormWithGlobalNormalization => Expands(|g| {
+            let factor = (g.x(2) + g.float("variance_epsilon").unwrap_or(0.0)).un(Op::Rsqrt);
+            let factor = if g.flag("scale_after_normalization") { factor * g.x(4) } else { factor };
+            vec![(g.x(0) - g.x(1)) * factor + g.x(3)]
+        }),
+        Op::FusedPadConv2D => Expands(|g| vec![padded_conv(g, g.x(0), 1)]),
+        Op::FusedResizeAndPadConv2D => Expands(|g| {
+            let corners = [("align_corners", At::Of("resize_align_corners"))];
+            let resized = g.op(Op::ResizeBilinear, &[g.x(0), g.x(1)], &corners);
+            vec![padded_conv(g, resized.cast_like(g.x(0)), 2)]
+        }),
         Op::_GeluTanhSlope => Expands(|g| {
             let (x, square, factor) = (g.x(0), g.x(0).un(Op::Square), (2.0 / std::f64::consts::PI).sqrt());
             let t = ((x + square * x * 0.044_715) * factor).un(Op::Tanh);
@@ -103,6 +114,13 @@ fn activated<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>, name: &str) -> Val<'g> {
         }
     };
     value.un(op)
+}
+
+/// The convolution of `x`, padded by operand `i`, with the filters of the next one.
+fn padded_conv<'g>(g: &'g Vjp<'_, '_>, x: Val<'g>, i: usize) -> Val<'g> {
+    let padded = g.op(Op::MirrorPad, &[x, g.x(i)], &[("mode", At::Of("mode"))]);
+    let attrs = [("padding", At::Of("padding")), ("strides", At::Of("strides"))];
+    g.op(Op::Conv2D, &[padded, g.x(i + 1)], &attrs)
 }
 
 /// The gradient of a layer norm in plain operators.

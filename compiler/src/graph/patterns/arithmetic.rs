@@ -1,7 +1,7 @@
 //! Algebraic simplifications.
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::{Class, Op};
+use befrost_tensor::tf::op::{Attrs, Class, Op};
 
 use super::rule::{apply, is_float, patterns, replacement};
 use super::weights::{pads, scale_weights, transposed_convolution};
@@ -43,6 +43,10 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
             patterns! { "tf-transposed-operand" 8 transposed_operand; }
         }
         Op::Conv2D | Op::DepthwiseConv2dNative | Op::MaxPool => pads(operator),
+        Op::BatchNormWithGlobalNormalization => patterns! { "tf-batch-norm-in-parts" 8 batch_norm_in_parts; },
+        Op::FusedPadConv2D | Op::FusedResizeAndPadConv2D => {
+            patterns! { "tf-pad-conv-in-parts" 8 pad_conv_in_parts; }
+        }
         Op::PadV2 => patterns! { "tf-pad-of-zeros" 8 pad_of_zeros; },
         Op::Conv2DBackpropInput => patterns! { "tf-transposed-convolution" 8 transposed_convolution; },
         Op::ConcatV2 => patterns! { "tf-hoist-unary-chain" 6 hoist; },
@@ -52,6 +56,46 @@ pub(super) fn of(operator: Op) -> &'static [Pattern] {
         Op::Cast => patterns! { "tf-cast-earlier" 6 cast_earlier; },
         _ => &[],
     }
+}
+
+/// `(x - mean) * rsqrt(variance + epsilon) * gamma + beta` → `x * factor + offset`, whose factor and offset
+/// are constants of most models, and move into the weights.
+fn batch_norm_in_parts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let [x, mean, variance, beta, gamma] = std::array::from_fn(|i| m.operand(op, i));
+    let (dtype, scales) = (dtype(m, variance)?, flag(m, op, "scale_after_normalization"));
+    let epsilon = tf::attrs_of(m, op, Op::BatchNormWithGlobalNormalization.row().signature());
+    let epsilon = epsilon.float("variance_epsilon")?;
+    let epsilon = b.scalar(epsilon, dtype).ok()?;
+    let sum = b.one(Op::AddV2, &[variance, epsilon]).ok()?;
+    let root = b.one(Op::Rsqrt, &[sum]).ok()?;
+    let factor = if scales { b.one(Op::Mul, &[root, gamma]).ok()? } else { root };
+    let shift = b.one(Op::Mul, &[mean, factor]).ok()?;
+    let offset = b.one(Op::Sub, &[beta, shift]).ok()?;
+    let scaled = b.one(Op::Mul, &[x, factor]).ok()?;
+    replacement(b, op, Op::AddV2, &[scaled, offset])
+}
+
+/// A convolution with a resizing and a padding of its own → the three operators.
+fn pad_conv_in_parts(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
+    let m = b.ir();
+    let operands: Vec<ValueId> = m.operands(op).collect();
+    let result = m.result(op, 0);
+    let (image, paddings, filter) = match operands[..] {
+        [x, paddings, filter] => (x, paddings, filter),
+        [x, size, paddings, filter] if dtype(m, x) == Some(DType::F32) => {
+            let corners = flag(m, op, "resize_align_corners");
+            let resized = b.op(Op::ResizeBilinear, &[x, size]).bool("align_corners", corners).one().ok()?;
+            (resized, paddings, filter)
+        }
+        _ => return None,
+    };
+    let padded = b.op(Op::MirrorPad, &[image, paddings]).attrs_of(op, |name| name == "mode").one().ok()?;
+    b.op(Op::Conv2D, &[padded, filter])
+        .attrs_of(op, |name| matches!(name, "padding" | "strides"))
+        .like(result)
+        .one()
+        .ok()
 }
 
 /// `g(g(x))` → `x`.

@@ -63,6 +63,7 @@ mod pool;
 mod product;
 mod quantize;
 mod quantize_and_dequantize;
+mod quantized;
 mod ragged;
 mod random;
 mod real;
@@ -170,6 +171,13 @@ pub use pool::{max_pool_grad_grad_with_argmax, max_pool_grad_with_argmax, max_po
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
 pub use quantize_and_dequantize::{
     HalfWay, Quantized, quantize_and_dequantize, quantize_and_dequantize_grad,
+};
+pub use quantized::{
+    InstanceNormRange, QuantizeMode, QuantizedOperand, Quantizing, RealRange, dequantize, quantize,
+    quantize_down, quantized_add, quantized_avg_pool, quantized_batch_norm, quantized_bias_add,
+    quantized_concat, quantized_conv2d, quantized_instance_norm, quantized_matrix_product,
+    quantized_max_pool, quantized_mul, quantized_relu, quantized_resize_bilinear, requantization_range,
+    requantize,
 };
 pub use ragged::{RowPartition, bucketize, ragged_bincount, ragged_to_tensor};
 pub use random::{Distribution, Generator, multinomial, random, random_shuffle};

@@ -66,7 +66,7 @@ pub(super) fn expect_size(op: &'static str, (height, width): (usize, usize)) -> 
 
 /// The map from positions of a resized axis to positions of the original one.
 #[derive(Clone, Copy)]
-struct ResizedAxis {
+pub(super) struct ResizedAxis {
     from: usize,
     to: usize,
     scale: f32,
@@ -75,17 +75,17 @@ struct ResizedAxis {
 
 /// Two pixels, and the position between them as a fraction of their distance.
 #[derive(Clone, Copy)]
-struct Between {
-    low: usize,
-    high: usize,
-    part: f32,
+pub(super) struct Between {
+    pub(super) low: usize,
+    pub(super) high: usize,
+    pub(super) part: f32,
 }
 
 /// The positions along an axis of the `N` pixels that an interpolated pixel depends on, with weights.
 type Taps<const N: usize> = [(usize, f32); N];
 
 impl ResizedAxis {
-    fn new(from: usize, to: usize, attrs: ResizeAttrs) -> ResizedAxis {
+    pub(super) fn new(from: usize, to: usize, attrs: ResizeAttrs) -> ResizedAxis {
         let scale = match attrs.align_corners && to > 1 {
             true => (from - 1) as f32 / (to - 1) as f32,
             false => from as f32 / to as f32,
@@ -115,7 +115,7 @@ impl ResizedAxis {
         (at as usize).min(self.last())
     }
 
-    fn between(&self, i: usize) -> Between {
+    pub(super) fn between(&self, i: usize) -> Between {
         let at = self.position(i);
         let low = (at.floor() as usize).min(self.last()); // a negative position saturates to 0
         Between { low, high: (at.ceil() as usize).min(self.last()), part: at - at.floor() }

@@ -251,6 +251,10 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
     let of_attr = |name: &str| match signature.attr(name).and_then(|attr| attr.default.as_ref()) {
         Some(DefaultValue::Type(ty)) => scalar(*ty),
         _ if is_index(name) => "i32".to_owned(),
+        // Sums of quantized bytes are i32.
+        _ if signature.attr(name).is_some_and(|attr| attr.is_quantized) => {
+            if name == "out_type" { "i32" } else { "ui8" }.to_owned()
+        }
         _ => "f32".to_owned(),
     };
     let tensor = |element: &str, is_ref: bool| match is_ref {
@@ -276,7 +280,6 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
     let attrs = attrs.map(|attr| {
         let value = match attr.kind {
             AttrKind::Type => "f32".to_owned(),
-
             AttrKind::Int => "1 : i64".to_owned(),
             AttrKind::Float => "1.0 : f32".to_owned(),
             AttrKind::Bool => "true".to_owned(),

@@ -8,6 +8,7 @@
 //! arg   := name ':' [ number '*' ] type | name ':' '*' list   `number`: int, `list`: list(type) attribute
 //! type  := 'float' .. | attribute | 'Ref(' type ')'
 //! attr  := name ':' kind [ '=' default ]                          sorted by name
+//! kind  := 'type' | 'int' .. | 'qtype': a type of quantized integers (`types`)
 //! default := 3 | 0.5 | true | 'text' | float .. | ? | [2,-1] | [default,..]     `?`: a shape of unknown rank
 //! ```
 //!
@@ -69,6 +70,8 @@ pub struct AttrDef {
     pub kind: AttrKind,
     /// Its default value; `None` if the attribute is required.
     pub default: Option<DefaultValue>,
+    /// True for a type that stands for TensorFlow's quantized type of the same size, if it is an integer.
+    pub is_quantized: bool,
 }
 
 /// The kind of an attribute's values.
@@ -139,6 +142,11 @@ impl Signature {
         })
     }
 
+    /// True if the type of an operand or result stands for a quantized type, if it is an integer.
+    pub fn is_quantized(&self, arg: &Arg) -> bool {
+        matches!(arg.ty, ArgType::Attr(name) if self.attr(name).is_some_and(|attr| attr.is_quantized))
+    }
+
     /// The attribute with this name.
     pub fn attr(&self, name: &str) -> Option<&AttrDef> {
         let at = self.attrs.binary_search_by_key(&name, |attr| attr.name).ok()?;
@@ -162,6 +170,7 @@ fn parse_arg(word: &'static str) -> Option<Arg> {
 fn parse_attr(word: &'static str) -> Option<AttrDef> {
     let (name, rest) = word.split_once(':')?;
     let (kind, default) = rest.split_once('=').map_or((rest, None), |(kind, text)| (kind, Some(text)));
+    let is_quantized = kind == "qtype";
     let kind = match kind.strip_prefix("list(").and_then(|kind| kind.strip_suffix(')')) {
         Some(element) => AttrKind::List(element_kind(element)?),
         None => *element_kind(kind)?,
@@ -170,12 +179,12 @@ fn parse_attr(word: &'static str) -> Option<AttrDef> {
         Some(text) => Some(parse_default(kind, text)?),
         None => None,
     };
-    Some(AttrDef { name, kind, default })
+    Some(AttrDef { name, kind, default, is_quantized })
 }
 
 fn element_kind(name: &str) -> Option<&'static AttrKind> {
     Some(match name {
-        "type" => &AttrKind::Type,
+        "type" | "qtype" => &AttrKind::Type,
         "int" => &AttrKind::Int,
         "float" => &AttrKind::Float,
         "bool" => &AttrKind::Bool,

@@ -2,8 +2,12 @@
 //!
 //! ```text
 //! DataType 1..14, 17..19, 22, 23 ──▶ Dense(DType)      7 ──▶ String      20 ──▶ Resource      21 ──▶ Variant
-//! 11, 12, 13, 15, 16 (quantized) and 24.. (8 bits and less) ──▶ refused, by name
+//! 11, 12, 13, 15, 16 (quantized) ──▶ Dense, as the integers that store them      24.. ──▶ refused, by name
 //! ```
+//!
+//! A quantized type differs from its integer in nothing that a tensor stores: the range of the numbers for
+//! which the integers stand is in operands of its own. So a model's `qint8` is `int8` here, in values,
+//! attributes and signatures.
 //!
 //! A code above 100 is a reference to the type whose code is 100 less.
 
@@ -46,14 +50,18 @@ const TYPES: [(i32, &str, Type); 18] = [
     (23, "uint64", Type::Dense(DType::UI64)),
 ];
 
+/// The quantized types, and the integers that store them.
+const QUANTIZED: [(i32, &str, Type); 5] = [
+    (11, "qint8", Type::Dense(DType::I8)),
+    (12, "quint8", Type::Dense(DType::UI8)),
+    (13, "qint32", Type::Dense(DType::I32)),
+    (15, "qint16", Type::Dense(DType::I16)),
+    (16, "quint16", Type::Dense(DType::UI16)),
+];
+
 /// The refused codes, with names for messages.
-const REFUSED: [(i32, &str); 16] = [
+const REFUSED: [(i32, &str); 11] = [
     (0, "invalid"),
-    (11, "qint8"),
-    (12, "quint8"),
-    (13, "qint32"),
-    (15, "qint16"),
-    (16, "quint16"),
     (24, "float8_e5m2"),
     (25, "float8_e4m3fn"),
     (26, "float8_e4m3fnuz"),
@@ -86,7 +94,7 @@ impl Type {
     pub fn from_code(code: i32) -> Result<(Type, bool), RefusedType> {
         let is_ref = code > 100;
         let plain = if is_ref { code - 100 } else { code };
-        let found = TYPES.iter().find(|(known, _, _)| *known == plain);
+        let found = TYPES.iter().chain(&QUANTIZED).find(|(known, _, _)| *known == plain);
         found.map(|(_, _, ty)| (*ty, is_ref)).ok_or(RefusedType(plain))
     }
 
@@ -95,9 +103,14 @@ impl Type {
         TYPES.iter().find(|(_, _, ty)| *ty == self).map_or(0, |(code, _, _)| *code)
     }
 
+    /// TensorFlow's code of the quantized type that this integer stores.
+    pub fn quantized_code(self) -> Option<i32> {
+        QUANTIZED.iter().find(|(_, _, ty)| *ty == self).map(|(code, _, _)| *code)
+    }
+
     /// The type with this name in TensorFlow's signatures, such as `float`.
     pub fn named(name: &str) -> Option<Type> {
-        TYPES.iter().find(|(_, known, _)| *known == name).map(|(_, _, ty)| *ty)
+        TYPES.iter().chain(&QUANTIZED).find(|(_, known, _)| *known == name).map(|(_, _, ty)| *ty)
     }
 
     /// The name in TensorFlow's signatures.
@@ -161,12 +174,17 @@ mod tests {
             assert_eq!(Type::referred(ty.referred_name()), Some(ty));
             assert_eq!(Type::from_code(code + 100), Ok((ty, true)));
         }
-        for code in [i32::MIN, -1, 0, 11, 16, 24, 33, 34, 100, 111, 200, i32::MAX] {
+        for (code, name, ty) in QUANTIZED {
+            assert_eq!((Type::from_code(code + 100), Type::named(name)), (Ok((ty, true)), Some(ty)));
+            assert_eq!(ty.quantized_code(), Some(code));
+            assert_eq!(Type::referred(name), None, "references are to the integers");
+        }
+        for code in [i32::MIN, -1, 0, 24, 33, 34, 100, 200, i32::MAX] {
             assert!(Type::from_code(code).is_err(), "{code}");
         }
         assert_eq!((Type::referred("float"), Type::referred("i32")), (None, None));
         let words = |code| Type::from_code(code).unwrap_err().to_string();
-        assert_eq!(words(112), "elements of type `quint8` are not supported");
+        assert_eq!(words(129), "elements of type `int4` are not supported");
         assert_eq!(words(-5), "there is no element type with the code -5");
         assert_eq!(Type::from(DType::F32).to_string(), "f32");
     }

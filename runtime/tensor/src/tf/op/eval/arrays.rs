@@ -126,9 +126,13 @@ pub(in crate::tf::op) fn pad_v2(attrs: &Attributes<'_>) -> Made {
     })
 }
 
+/// The mode of a padding by reflection.
+pub(super) fn mirror_mode(attrs: &Attributes<'_>) -> Result<PadMode<'static>, TensorError> {
+    attrs.word("mode", &[("REFLECT", PadMode::Reflect), ("SYMMETRIC", PadMode::Symmetric)])
+}
+
 pub(in crate::tf::op) fn mirror_pad(attrs: &Attributes<'_>) -> Made {
-    let op = attrs.op();
-    let mode = attrs.word("mode", &[("REFLECT", PadMode::Reflect), ("SYMMETRIC", PadMode::Symmetric)])?;
+    let (op, mode) = (attrs.op(), mirror_mode(attrs)?);
     let f = if op == "MirrorPad" { tf::pad } else { mirror_pad_grad };
     of(attrs, move |[x, paddings], m| f(x, &pairs_in(op, paddings)?, mode, m))
 }
@@ -419,7 +423,7 @@ fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Made {
 }
 
 /// The paddings in an operand: a row of two per axis.
-fn pairs_in(op: &'static str, x: &HostTensor) -> Result<Vec<(i64, i64)>, TensorError> {
+pub(super) fn pairs_in(op: &'static str, x: &HostTensor) -> Result<Vec<(i64, i64)>, TensorError> {
     match x.shape().dims() {
         [0..=MAX_INTS, 2] => {
             let flat = super::indices_of(op, x)?;

@@ -21,7 +21,7 @@ pub(super) fn plane_in(
     }
 }
 
-fn resizing(attrs: &Attributes<'_>) -> Result<ResizeAttrs, TensorError> {
+pub(super) fn resizing(attrs: &Attributes<'_>) -> Result<ResizeAttrs, TensorError> {
     let [align_corners, half_pixel_centers] =
         [attrs.bool("align_corners")?, attrs.bool("half_pixel_centers")?];
     if align_corners && half_pixel_centers {

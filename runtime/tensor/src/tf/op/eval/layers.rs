@@ -2,16 +2,19 @@
 
 use smallvec::SmallVec;
 
+use super::arrays::{mirror_mode, pairs_in};
+use super::images::plane_in;
 use super::{ints_in, of, owning, owning_many, shape_in};
 use crate::error::invalid;
 use crate::tf::fast::{self, AfterNorm, Cx};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
-    self, BatchNorm, BatchNormAttrs, Conv2dAttrs, ImageFormat, LrnAttrs, Padding, Pool, Pool2dAttrs,
-    Transposition, softmax_cross_entropy, sparse_softmax_cross_entropy,
+    self, BatchNorm, BatchNormAttrs, Binary, Conv2dAttrs, ImageFormat, Interpolation, LrnAttrs, Padding,
+    Pool, Pool2dAttrs, ResizeAttrs, Transposition, Unary, softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
 };
-use crate::{HostTensor, Shape, TensorError};
+use crate::{DType, HostTensor, Shape, TensorError};
 
 pub(in crate::tf::op) fn matmul(attrs: &Attributes<'_>) -> Made {
     let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
@@ -82,6 +85,48 @@ pub(in crate::tf::op) fn bias_add_grad(attrs: &Attributes<'_>) -> Made {
 pub(in crate::tf::op) fn conv2d(attrs: &Attributes<'_>) -> Made {
     let conv = conv(attrs)?;
     owning(attrs, move |[x, filter], cx| fast::conv2d(&x, &filter, &conv, cx))
+}
+
+/// The attributes of a convolution of NHWC images without dilations.
+fn undilated(attrs: &Attributes<'_>) -> Result<Conv2dAttrs, TensorError> {
+    let format = ImageFormat::Nhwc;
+    let strides = plane(attrs.op(), "strides", &attrs.ints("strides")?, format)?;
+    Ok(Conv2dAttrs { strides, dilations: (1, 1), padding: padding(attrs, format)?, format })
+}
+
+pub(in crate::tf::op) fn pad_conv2d(attrs: &Attributes<'_>) -> Made {
+    let (op, mode, conv) = (attrs.op(), mirror_mode(attrs)?, undilated(attrs)?);
+    owning(attrs, move |[x, paddings, filter], cx| {
+        let padded = tf::pad(&x, &pairs_in(op, &paddings)?, mode, cx.allocator)?;
+        fast::conv2d(&padded, &filter, &conv, cx)
+    })
+}
+
+pub(in crate::tf::op) fn resize_pad_conv2d(attrs: &Attributes<'_>) -> Made {
+    let (op, mode, conv) = (attrs.op(), mirror_mode(attrs)?, undilated(attrs)?);
+    let resizing =
+        ResizeAttrs { align_corners: attrs.bool("resize_align_corners")?, half_pixel_centers: false };
+    owning(attrs, move |[x, size, paddings, filter], cx| {
+        let resized =
+            tf::resize(op, Interpolation::Bilinear, &x, plane_in(op, "size", &size)?, resizing, cx)?;
+        let resized = fast::cast(&resized, x.dtype(), cx)?;
+        let padded = tf::pad(&resized, &pairs_in(op, &paddings)?, mode, cx.allocator)?;
+        fast::conv2d(&padded, &filter, &conv, cx)
+    })
+}
+
+pub(in crate::tf::op) fn global_batch_norm(attrs: &Attributes<'_>) -> Made {
+    let epsilon = attrs.float("variance_epsilon")?;
+    let scales = attrs.bool("scale_after_normalization")?;
+    owning(attrs, move |[x, mean, variance, beta, gamma], cx| {
+        let epsilon = HostTensor::splat(DType::F64, Shape::scalar(), &epsilon.to_ne_bytes(), cx.allocator)?;
+        let epsilon = fast::cast(&epsilon, x.dtype(), cx)?;
+        let factor = fast::unary(Unary::Rsqrt, fast::binary(Binary::Add, variance, epsilon, cx)?, cx)?;
+        let factor = if scales { fast::binary(Binary::Mul, factor, gamma, cx)? } else { factor };
+        let offset =
+            fast::binary(Binary::Sub, beta, fast::binary(Binary::Mul, mean, factor.clone(), cx)?, cx)?;
+        fast::binary(Binary::Add, fast::binary(Binary::Mul, x, factor, cx)?, offset, cx)
+    })
 }
 
 pub(in crate::tf::op) fn depthwise_conv2d_native(attrs: &Attributes<'_>) -> Made {

@@ -16,6 +16,7 @@ pub(super) mod numbers;
 pub(super) mod onnx;
 pub(super) mod packed;
 pub(super) mod quantize;
+pub(super) mod quantized;
 pub(super) mod random;
 pub(super) mod shaping;
 pub(super) mod sparse;

@@ -112,7 +112,7 @@ fn replaced(dims: &[Dim], at: usize, dim: Dim) -> PartialShape {
     PartialShape::new(dims)
 }
 
-fn concat(cx: &Node<'_>, values: std::ops::Range<usize>, axis: Option<i64>) -> Shapes {
+pub(super) fn concat(cx: &Node<'_>, values: std::ops::Range<usize>, axis: Option<i64>) -> Shapes {
     let values = cx.operands.get(values).unwrap_or_default();
     let ranks =
         values.iter().try_fold(PartialShape::unknown(), |all, x| cx.merged(&all, &ranked(&x.shape)))?;

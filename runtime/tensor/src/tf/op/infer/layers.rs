@@ -158,6 +158,27 @@ pub(in crate::tf::op) fn conv2d_backprop_input(cx: &Node<'_>) -> Shapes {
     }
 }
 
+/// Batch and channels: height and width depend on the paddings.
+fn convolved_after(cx: &Node<'_>, filter: usize) -> Shapes {
+    let ([batch, ..], [.., channels]) = (cx.dims::<4>(0)?, cx.dims::<4>(filter)?);
+    Ok(vec![PartialShape::new(vec![batch, None, None, channels])])
+}
+
+pub(in crate::tf::op) fn pad_conv2d(cx: &Node<'_>) -> Shapes {
+    convolved_after(cx, 2)
+}
+
+pub(in crate::tf::op) fn resize_pad_conv2d(cx: &Node<'_>) -> Shapes {
+    convolved_after(cx, 3)
+}
+
+pub(in crate::tf::op) fn global_batch_norm(cx: &Node<'_>) -> Shapes {
+    let [.., channels] = cx.dims::<4>(0)?;
+    let one = (1..5).try_fold(channels, |all, i| cx.dims::<1>(i).and_then(|[n]| cx.same(all, n)))?;
+    let [batch, height, width, _] = cx.dims::<4>(0)?;
+    Ok(vec![PartialShape::new(vec![batch, height, width, one])])
+}
+
 pub(in crate::tf::op) fn depthwise_conv2d_native_backprop_input(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
 }

@@ -17,6 +17,7 @@ pub(super) mod layers;
 pub(super) mod linear;
 pub(super) mod onnx;
 pub(super) mod quantize;
+pub(super) mod quantized;
 pub(super) mod random;
 pub(super) mod rules;
 pub(super) mod slices;

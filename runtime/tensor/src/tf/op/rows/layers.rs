@@ -247,4 +247,17 @@ operators! { 5:
          gradient:float; ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false \
          preprocess_collapse_repeated:bool=false"
         => function(eval::ctc::loss, layers::ctc_loss, Cost::PerOperand(64));
+    /// Images normalized by mean, variance, offset and factor of each channel: the operator of early models.
+    BatchNormWithGlobalNormalization
+        "t:T m:T v:T beta:T gamma:T -> result:T; T:type scale_after_normalization:bool variance_epsilon:float"
+        => function(eval::layers::global_batch_norm, layers::global_batch_norm, Cost::PerResult(4)).differentiated(Gradient::Expands);
+    /// The convolution of images that are padded by reflection.
+    FusedPadConv2D
+        "input:T paddings:int32 filter:T -> output:T; T:type mode:string padding:string strides:list(int)"
+        => function(eval::layers::pad_conv2d, layers::pad_conv2d, Cost::PerResult(64)).differentiated(Gradient::Expands);
+    /// The convolution of images that are resized, then padded by reflection.
+    FusedResizeAndPadConv2D
+        "input:T size:int32 paddings:int32 filter:T -> output:T; T:type mode:string padding:string \
+         resize_align_corners:bool=false strides:list(int)"
+        => function(eval::layers::resize_pad_conv2d, layers::resize_pad_conv2d, Cost::PerResult(64)).differentiated(Gradient::Expands);
 }

@@ -1,0 +1,219 @@
+//! Tensors of quantized integers, each with the ends of its range as two operands and two results.
+
+use super::images::{plane_in, resizing};
+use super::layers::{conv, pooling};
+use super::{int_in, ints_in, owning, owning_many};
+use crate::error::invalid;
+use crate::scratch::try_collected;
+use crate::tf::op::attrs::Attributes;
+use crate::tf::op::function::Made;
+use crate::tf::{self, InstanceNormRange, QuantizeMode, QuantizedOperand, Quantizing, RealRange};
+use crate::{DType, HostTensor, TensorError};
+
+/// A quantized operand with the ends of its range.
+fn operand<'a>(
+    op: &'static str,
+    levels: &'a HostTensor,
+    [min, max]: [&HostTensor; 2],
+) -> Result<QuantizedOperand<'a>, TensorError> {
+    Ok(QuantizedOperand { levels, range: RealRange::of(op, min, max)? })
+}
+
+fn quantizing(attrs: &Attributes<'_>) -> Result<Quantizing, TensorError> {
+    let modes = [
+        ("MIN_COMBINED", QuantizeMode::MinCombined),
+        ("MIN_FIRST", QuantizeMode::MinFirst),
+        ("SCALED", QuantizeMode::Scaled),
+    ];
+    let mode = attrs.word("mode", &modes)?;
+    let axis = usize::try_from(attrs.int("axis")?).ok(); // negative: one range
+    Ok(Quantizing { mode, is_narrow: attrs.bool("narrow_range")?, axis })
+}
+
+pub(in crate::tf::op) fn quantize(attrs: &Attributes<'_>) -> Made {
+    let (op, by, to) = (attrs.op(), quantizing(attrs)?, attrs.dtype("T")?);
+    let least = attrs.float("ensure_minimum_range")? as f32;
+    let is_half_to_even =
+        attrs.word("round_mode", &[("HALF_AWAY_FROM_ZERO", false), ("HALF_TO_EVEN", true)])?;
+    if is_half_to_even && by.mode != QuantizeMode::Scaled {
+        return invalid(op, "round_mode HALF_TO_EVEN is for mode SCALED".to_owned());
+    }
+    owning(attrs, move |[x, min, max], cx| {
+        tf::quantize(op, &x, (&min, &max), to, &by, (least, is_half_to_even), cx)
+    })
+}
+
+pub(in crate::tf::op) fn dequantize(attrs: &Attributes<'_>) -> Made {
+    let (op, by, to) = (attrs.op(), quantizing(attrs)?, attrs.dtype("dtype")?);
+    owning(attrs, move |[x, min, max], cx| tf::dequantize(op, &x, (&min, &max), to, &by, cx))
+}
+
+pub(in crate::tf::op) fn quantize_down(attrs: &Attributes<'_>) -> Made {
+    let (op, to) = (attrs.op(), attrs.dtype("out_type")?);
+    owning(attrs, move |[x, min, max], cx| tf::quantize_down(op, &x, RealRange::of(op, &min, &max)?, to, cx))
+}
+
+pub(in crate::tf::op) fn requantize(attrs: &Attributes<'_>) -> Made {
+    let (op, to) = (attrs.op(), attrs.dtype("out_type")?);
+    owning(attrs, move |[x, min, max, low, high], cx| {
+        tf::requantize(op, &x, RealRange::of(op, &min, &max)?, RealRange::of(op, &low, &high)?, to, cx)
+    })
+}
+
+pub(in crate::tf::op) fn requantization_range(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[x, min, max], cx| {
+        tf::requantization_range(op, &x, RealRange::of(op, &min, &max)?, cx)
+    })
+}
+
+pub(in crate::tf::op) fn matmul(attrs: &Attributes<'_>) -> Made {
+    let (op, turned) = (attrs.op(), [attrs.bool("transpose_a")?, attrs.bool("transpose_b")?]);
+    expect_i32(attrs, "Toutput")?;
+    owning(attrs, move |[a, b, min_a, max_a, min_b, max_b], cx| {
+        let (a, b) = (operand(op, &a, [&min_a, &max_a])?, operand(op, &b, [&min_b, &max_b])?);
+        tf::quantized_matrix_product(op, [&a, &b], turned, cx)
+    })
+}
+
+pub(in crate::tf::op) fn conv2d(attrs: &Attributes<'_>) -> Made {
+    let (op, conv) = (attrs.op(), conv(attrs)?);
+    expect_i32(attrs, "out_type")?;
+    owning(attrs, move |[x, w, min_x, max_x, min_w, max_w], cx| {
+        let (x, w) = (operand(op, &x, [&min_x, &max_x])?, operand(op, &w, [&min_w, &max_w])?);
+        tf::quantized_conv2d(op, [&x, &w], &conv, cx)
+    })
+}
+
+pub(in crate::tf::op) fn bias_add(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    expect_i32(attrs, "out_type")?;
+    owning(attrs, move |[x, b, min_x, max_x, min_b, max_b], cx| {
+        let (x, b) = (operand(op, &x, [&min_x, &max_x])?, operand(op, &b, [&min_b, &max_b])?);
+        tf::quantized_bias_add(op, &x, &b, cx)
+    })
+}
+
+pub(in crate::tf::op) fn add(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    expect_i32(attrs, "Toutput")?;
+    owning(attrs, move |[a, b, min_a, max_a, min_b, max_b], cx| {
+        let (a, b) = (operand(op, &a, [&min_a, &max_a])?, operand(op, &b, [&min_b, &max_b])?);
+        tf::quantized_add(op, [&a, &b], cx)
+    })
+}
+
+pub(in crate::tf::op) fn mul(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    expect_i32(attrs, "Toutput")?;
+    owning(attrs, move |[a, b, min_a, max_a, min_b, max_b], cx| {
+        let (a, b) = (operand(op, &a, [&min_a, &max_a])?, operand(op, &b, [&min_b, &max_b])?);
+        tf::quantized_mul(op, [&a, &b], cx)
+    })
+}
+
+/// The result type of sums of bytes.
+fn expect_i32(attrs: &Attributes<'_>, name: &str) -> Result<(), TensorError> {
+    match attrs.dtype(name)? {
+        DType::I32 => Ok(()),
+        dtype => Err(TensorError::Unsupported { op: attrs.op(), dtype }),
+    }
+}
+
+/// The result has the dtype of the operand.
+fn expect_same(attrs: &Attributes<'_>) -> Result<(), TensorError> {
+    match attrs.dtype("out_type")? {
+        dtype if dtype == attrs.dtype("Tinput")? => Ok(()),
+        dtype => Err(TensorError::Unsupported { op: attrs.op(), dtype }),
+    }
+}
+
+pub(in crate::tf::op) fn relu(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    expect_same(attrs)?;
+    let most = (op == "QuantizedRelu6").then_some(6.0);
+    owning(attrs, move |[x, min, max], cx| tf::quantized_relu(op, &operand(op, &x, [&min, &max])?, most, cx))
+}
+
+pub(in crate::tf::op) fn relu_x(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    expect_same(attrs)?;
+    owning(attrs, move |[x, most, min, max], cx| {
+        let most = RealRange::of(op, &most, &most)?.max;
+        tf::quantized_relu(op, &operand(op, &x, [&min, &max])?, Some(most), cx)
+    })
+}
+
+pub(in crate::tf::op) fn max_pool(attrs: &Attributes<'_>) -> Made {
+    let (op, pool) = (attrs.op(), pooling(attrs)?);
+    owning(attrs, move |[x, min, max], cx| tf::quantized_max_pool(&operand(op, &x, [&min, &max])?, &pool, cx))
+}
+
+pub(in crate::tf::op) fn avg_pool(attrs: &Attributes<'_>) -> Made {
+    let (op, pool) = (attrs.op(), pooling(attrs)?);
+    owning(attrs, move |[x, min, max], cx| {
+        tf::quantized_avg_pool(op, &operand(op, &x, [&min, &max])?, &pool, cx)
+    })
+}
+
+pub(in crate::tf::op) fn concat(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning_many(attrs, 4, move |inputs, cx| {
+        let [axis, inputs @ ..] = &inputs[..] else { return invalid(op, "no operands".to_owned()) };
+        let n = inputs.len() / 3;
+        if n * 3 != inputs.len() {
+            return invalid(
+                op,
+                format!("{} operands, expected as many minima and maxima as values", inputs.len()),
+            );
+        }
+        let (values, ends) = inputs.split_at(n);
+        let (mins, maxes) = ends.split_at(n);
+        let of = |((x, min), max)| operand(op, x, [min, max]);
+        let operands = try_collected(values.iter().zip(mins).zip(maxes).map(of))?;
+        tf::quantized_concat(op, &operands, int_in(op, "concat_dim", axis)?, cx)
+    })
+}
+
+pub(in crate::tf::op) fn reshape(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[x, shape, min, max], _| {
+        let _ = operand(op, &x, [&min, &max])?;
+        Ok([tf::reshape(&x, &ints_in(op, "shape", &shape)?)?, min, max])
+    })
+}
+
+pub(in crate::tf::op) fn batch_norm(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    expect_i32(attrs, "out_type")?;
+    let by = (attrs.float("variance_epsilon")? as f32, attrs.bool("scale_after_normalization")?);
+    owning(attrs, move |xs: [HostTensor; 15], cx| {
+        let of = |i: usize| operand(op, &xs[3 * i], [&xs[3 * i + 1], &xs[3 * i + 2]]);
+        let (x, mean, variance, beta, gamma) = (of(0)?, of(1)?, of(2)?, of(3)?, of(4)?);
+        tf::quantized_batch_norm(op, &x, [&mean, &variance, &beta, &gamma], by, cx)
+    })
+}
+
+pub(in crate::tf::op) fn instance_norm(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let [min, max, min_separation, epsilon] =
+        ["given_y_min", "given_y_max", "min_separation", "variance_epsilon"].map(|name| attrs.float(name));
+    let given = RealRange { min: min? as f32, max: max? as f32 };
+    let is_given = attrs.bool("output_range_given")?;
+    if is_given && (given.min >= given.max || given.min.is_nan() || given.max.is_nan()) {
+        return invalid(op, format!("given_y_min {} must be less than given_y_max {}", given.min, given.max));
+    }
+    let by = InstanceNormRange { given: is_given.then_some(given), min_separation: min_separation? as f32 };
+    let epsilon = epsilon? as f32;
+    owning(attrs, move |[x, min, max], cx| {
+        tf::quantized_instance_norm(op, &operand(op, &x, [&min, &max])?, epsilon, by, cx)
+    })
+}
+
+pub(in crate::tf::op) fn resize_bilinear(attrs: &Attributes<'_>) -> Made {
+    let (op, resizing) = (attrs.op(), resizing(attrs)?);
+    owning(attrs, move |[x, size, min, max], cx| {
+        let x = operand(op, &x, [&min, &max])?;
+        tf::quantized_resize_bilinear(op, &x, plane_in(op, "size", &size)?, resizing, cx)
+    })
+}
