@@ -51,6 +51,7 @@ mod pending;
 mod port;
 mod prepared;
 mod program;
+mod recorder;
 mod runtime;
 #[cfg(feature = "compile")]
 mod session;
@@ -178,4 +179,5 @@ pub use pending::{Pending, PendingCall};
 pub use port::Port;
 pub use prepared::{PreparedFunction, PreparedRun};
 pub use program::{CallOptions, Function, Program};
+pub use recorder::Recorder;
 pub use runtime::{BuildError, Runtime, RuntimeBuilder};

@@ -9,6 +9,8 @@
 //! request that was cancelled, or that was made of other options than the function's, is not used again.
 
 use std::fmt;
+#[cfg(feature = "compile")]
+use std::sync::OnceLock;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use befrost_host::call_into;
@@ -16,6 +18,8 @@ use befrost_kernel_api::context::Cancellation;
 use befrost_kernel_api::{Error, ExecContext, Request, Value};
 
 use crate::program::{CallOptions, Function};
+#[cfg(feature = "compile")]
+use crate::runtime::Runtime;
 
 /// The most requests that are kept for later runs.
 const KEPT: usize = 16;
@@ -42,17 +46,37 @@ pub struct PreparedFunction {
     function: Function,
     options: CallOptions,
     idle: Mutex<Vec<Arc<ExecContext>>>,
+    /// The same function of a program whose kernels are recorded.
+    #[cfg(feature = "compile")]
+    recorded: OnceLock<Box<PreparedFunction>>,
 }
 
 impl PreparedFunction {
     /// Prepares a function. Each request has a cancellation of its own, not that of the options.
     pub fn new(function: Function, options: CallOptions) -> PreparedFunction {
-        PreparedFunction { function, options, idle: Mutex::default() }
+        PreparedFunction {
+            function,
+            options,
+            idle: Mutex::default(),
+            #[cfg(feature = "compile")]
+            recorded: OnceLock::new(),
+        }
     }
 
     /// The function.
     pub fn function(&self) -> &Function {
         &self.function
+    }
+
+    /// The same function of a program whose kernels are recorded, loaded when it is asked for.
+    #[cfg(feature = "compile")]
+    pub(crate) fn recorded(&self, recording: &Runtime) -> Result<&PreparedFunction, Error> {
+        if let Some(recorded) = self.recorded.get() {
+            return Ok(recorded);
+        }
+        let program = recording.load_bytes(self.function.program().bytes())?;
+        let made = PreparedFunction::new(program.function(self.function.name())?, self.options.clone());
+        Ok(self.recorded.get_or_init(|| Box::new(made)))
     }
 
     /// A run, which can be cancelled before and while it is called.

@@ -14,7 +14,10 @@ use crate::datum::Datum;
 use crate::error::LoadError;
 use crate::pending::PendingCall;
 use crate::port::Port;
+use crate::recorder::Recorder;
 use crate::runtime::Runtime;
+#[cfg(doc)]
+use crate::runtime::RuntimeBuilder;
 
 /// A loaded file. Cheap to clone; all clones share the file, and nothing else: variables live in
 /// [`Resources`].
@@ -53,6 +56,9 @@ pub struct CallOptions {
     pub resources: Resources,
     /// Observer of all errors that kernels raise, whether or not a result depends on them.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
+    /// Receiver of the times of kernels, instead of the runtime's: for programs of a runtime that
+    /// [records](RuntimeBuilder::recorder).
+    pub recorder: Option<Recorder>,
 }
 
 impl Default for CallOptions {
@@ -63,6 +69,7 @@ impl Default for CallOptions {
             output: Arc::new(Stdout),
             resources: Resources::default(),
             diagnostics: None,
+            recorder: None,
         }
     }
 }
@@ -310,11 +317,9 @@ impl Function {
 
     /// The request of a call with these options.
     pub(crate) fn request(&self, options: CallOptions) -> Request {
-        let CallOptions { step, cancellation, output, resources, diagnostics } = options;
-        let Runtime { queue, devices, allocator, limits, .. } = self.owner.runtime.clone();
-        let devices = (devices.len() > 1).then_some(devices);
-        let request = Request::new(queue);
-        Request { step, cancellation, output, resources, allocator, limits, diagnostics, devices, ..request }
+        let CallOptions { step, cancellation, output, resources, diagnostics, recorder } = options;
+        let request = self.owner.runtime.request(recorder);
+        Request { step, cancellation, output, resources, diagnostics, ..request }
     }
 
     fn run(&self, arguments: Vec<Value>, options: &CallOptions) -> Result<Vec<Datum>, Error> {

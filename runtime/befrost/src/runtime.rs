@@ -14,6 +14,7 @@ use befrost_tensor::mem::{Allocator, Limited, Malloc};
 
 use crate::error::LoadError;
 use crate::program::Program;
+use crate::recorder::{RecordedKernels, Recorder};
 
 /// A work queue, an allocator, devices and kernels. Clones share them.
 #[derive(Clone)]
@@ -23,6 +24,9 @@ pub struct Runtime {
     pub(crate) allocator: Arc<dyn Allocator>,
     pub(crate) limits: Limits,
     registry: Arc<Registry>,
+    recorded: Option<RecordedKernels>,
+    /// The receiver of calls without one of their own.
+    recorder: Option<Recorder>,
 }
 
 /// Builder of a [`Runtime`].
@@ -33,6 +37,7 @@ pub struct RuntimeBuilder {
     max_memory: Option<usize>,
     limits: Limits,
     registry: Registry,
+    recorder: Option<Recorder>,
     /// Parsed where they are set: a program that sets none need not contain the parser.
     devices: Result<AskedDevices, BuildError>,
     factories: Vec<DeviceFactory>,
@@ -137,6 +142,13 @@ impl RuntimeBuilder {
         RuntimeBuilder { devices: asked, ..self }
     }
 
+    /// Records the times of the kernels of all programs.
+    #[must_use]
+    pub fn recorder(mut self, recorder: &Recorder) -> RuntimeBuilder {
+        self.recorder = Some(recorder.clone());
+        self
+    }
+
     /// Builds the runtime and starts its queue.
     ///
     /// # Errors
@@ -150,6 +162,7 @@ impl RuntimeBuilder {
             max_memory,
             mut limits,
             mut registry,
+            recorder,
             devices,
             factories,
         } = self;
@@ -165,7 +178,19 @@ impl RuntimeBuilder {
             allocator = own.clone();
         }
         registry.set_devices(devices.clone());
-        Ok(Runtime { queue, devices, allocator, limits, registry: Arc::new(registry) })
+        let runtime = Runtime {
+            queue,
+            devices,
+            allocator,
+            limits,
+            registry: Arc::new(registry),
+            recorded: None,
+            recorder: None,
+        };
+        Ok(match recorder {
+            Some(recorder) => runtime.recording(Some(recorder)),
+            None => runtime,
+        })
     }
 }
 
@@ -185,6 +210,7 @@ impl Runtime {
             max_memory: None,
             limits: Limits::default(),
             registry,
+            recorder: None,
             devices: Ok(AskedDevices::default()),
             factories: Vec::new(),
         }
@@ -198,9 +224,26 @@ impl Runtime {
 
     /// An execution on the runtime, with resources of its own: for operators that are executed one by one.
     pub fn context(&self) -> ExecContext {
-        let Runtime { queue, devices, allocator, limits, registry: _ } = self.clone();
+        ExecContext::new(Arc::new(self.request(None)))
+    }
+
+    /// A request on the runtime, with resources of its own.
+    pub(crate) fn request(&self, recorder: Option<Recorder>) -> Request {
+        let Runtime { queue, devices, allocator, limits, registry: _, recorded, recorder: own } =
+            self.clone();
         let devices = (devices.len() > 1).then_some(devices);
-        ExecContext::new(Arc::new(Request { allocator, limits, devices, ..Request::new(queue) }))
+        let attachment = recorded.map(|kernels| kernels.attachment(recorder.or(own)));
+        Request { allocator, limits, devices, attachment, ..Request::new(queue) }
+    }
+
+    /// The same runtime for programs whose kernels are recorded.
+    pub(crate) fn recording(&self, recorder: Option<Recorder>) -> Runtime {
+        if self.recorded.is_some() {
+            return self.clone();
+        }
+        let traces = recorder.as_ref().is_none_or(Recorder::is_of_traces);
+        let recorded = RecordedKernels::new(&self.registry, traces);
+        Runtime { registry: recorded.registry.clone(), recorded: Some(recorded), recorder, ..self.clone() }
     }
 
     /// The devices; the first is the client's.

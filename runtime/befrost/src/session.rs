@@ -28,7 +28,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use befrost_compiler::device::ResourcePlaces;
@@ -44,6 +44,7 @@ use crate::pending::Pending;
 use crate::port::Port;
 use crate::prepared::PreparedFunction;
 use crate::program::CallOptions;
+use crate::recorder::Recorder;
 use crate::runtime::Runtime;
 use crate::signature::{Signature, named};
 use content::{Content, places};
@@ -82,6 +83,8 @@ pub struct Session {
 
 struct SessionState {
     runtime: Runtime,
+    /// The same runtime for programs whose kernels are recorded.
+    recording: OnceLock<Runtime>,
     content: Content,
     signatures: Vec<Signature>,
     options: CompileOptions,
@@ -145,14 +148,16 @@ pub struct RunOptions {
     pub cancellation: Option<Cancellation>,
     /// Where it prints; the standard output by default.
     pub output: Option<Arc<dyn Output>>,
+    /// Receives the times of its kernels. The first such run of a program loads it once more.
+    pub recorder: Option<Recorder>,
 }
 
 impl fmt::Debug for RunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RunOptions { targets, deadline, cancellation, output: _ } = self;
+        let RunOptions { targets, deadline, cancellation, output: _, recorder } = self;
         let mut out = f.debug_struct("RunOptions");
         out.field("targets", targets).field("deadline", deadline).field("cancellation", cancellation);
-        out.finish_non_exhaustive()
+        out.field("recorder", recorder).finish_non_exhaustive()
     }
 }
 
@@ -403,6 +408,10 @@ impl Session {
 }
 
 impl SessionState {
+    fn recording(&self) -> &Runtime {
+        self.recording.get_or_init(|| self.runtime.recording(None))
+    }
+
     /// The entry of these names, with room for it.
     fn new_entry(&self, names: &Names) -> Arc<Entry> {
         let mut executables = self.executables.write().unwrap_or_else(PoisonError::into_inner);

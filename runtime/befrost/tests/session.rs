@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use befrost::{
-    ErrorCode, HostTensor, Precision, Progress, Resources, RunOptions, Runtime, Session, Shape, Shapes, npy,
+    ErrorCode, HostTensor, Precision, Progress, Recorder, Resources, RunOptions, Runtime, Session, Shape,
+    Shapes, npy,
 };
 
 fn data(name: &str) -> PathBuf {
@@ -289,6 +290,50 @@ impl Progress for Told {
     fn ends(&self, fetches: &[String], _targets: &[String], _took: Duration) {
         self.0.lock().expect("no panic").push(format!("ends {}", fetches.join(" ")));
     }
+}
+
+#[test]
+fn the_kernels_of_a_run_are_recorded() {
+    let session = digits(Shapes::Declared).open(data("digits/digits_mlp.pb")).expect("a session");
+    let feeds = [("images", images(2))];
+    let want = session.run(&feeds, &["logits"]).expect("a run");
+    let recorder = Recorder::of_traces();
+    let options = RunOptions { recorder: Some(recorder.clone()), ..RunOptions::default() };
+    let n_events = |runs: usize| {
+        for _ in 0..runs {
+            let made = session.run_with(&feeds, &["logits"], &options).expect("a run");
+            let floats = |of: &befrost::Results| {
+                of["logits"].tensor().expect("a tensor").to_vec::<f32>().expect("floats")
+            };
+            assert_eq!(floats(&made), floats(&want));
+        }
+        let mut text = String::new();
+        recorder.write(&mut |part| text.push_str(part));
+        let trace: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let events = trace["traceEvents"].as_array().expect("events").clone();
+        let is_product = |event: &serde_json::Value| {
+            let (name, args) = (event["name"].as_str().unwrap_or_default(), &event["args"]);
+            name.contains("MatMul") && args["operands"].as_str().unwrap_or_default().starts_with("f32[2x64]")
+        };
+        assert!(events.iter().any(is_product), "{text}");
+        events.len()
+    };
+    let once = n_events(1);
+    assert_eq!(n_events(2), 3 * once, "every run adds its kernels");
+    session.run(&feeds, &["logits"]).expect("a run");
+    assert_eq!(n_events(0), 3 * once, "a run without a recorder adds nothing");
+    assert_eq!(session.stats().compilations, 1);
+    assert!(recorder.table().contains("MatMul"), "{}", recorder.table());
+
+    // The recorder of a runtime receives all runs without one of their own.
+    let of_all = Recorder::of_totals();
+    let runtime = Runtime::builder().work_queue("s").recorder(&of_all).build().expect("a runtime");
+    let all = Session::builder().runtime(&runtime).open(data("digits/digits_mlp.pb")).expect("a session");
+    all.run(&feeds, &["logits"]).expect("a run");
+    assert!(of_all.profile().contains("MatMul"), "{}", of_all.profile());
+    let before = of_all.profile();
+    all.run_with(&feeds, &["logits"], &options).expect("a run");
+    assert_eq!(of_all.profile(), before);
 }
 
 #[test]

@@ -14,7 +14,7 @@ static void check(bf_error *error) {
 int main(int argc, char **argv) {
   const bf_session_options options = {.size = sizeof options, .level = 2, .init = "init"};
   const char *targets[] = {"up"}, *feeds[] = {"x:0", "l:0"}, *fetches[] = {"loss:0"};
-  const bf_run_options run = {sizeof run, targets, 1, 0};
+  const bf_run_options run = {sizeof run, targets, 1, 0, NULL};
   const int64_t x_dims[2] = {6, 4}, l_dims[2] = {6, 1};
   float x[24], l[6];
   bf_tensor *fed[2], *loss = NULL;

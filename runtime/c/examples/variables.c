@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
   const bf_session_options options = {
       .size = sizeof options, .level = 2, .work_queue = "s", .init = "init", .shapes = BF_SHAPES_DECLARED};
   const char *targets[] = {"up"}, *feeds[] = {"x:0", "l:0"}, *fetches[] = {"loss:0"};
-  bf_run_options run = {sizeof run, targets, 1, 10.0};
+  bf_run_options run = {sizeof run, targets, 1, 10.0, NULL};
   bf_tensor *fed[2], *loss, *before, *after;
   bf_session *session;
   const int64_t x_dims[2] = {6, 4}, l_dims[2] = {6, 1};

@@ -70,6 +70,7 @@ typedef struct bf_run_options {
   const char *const *targets; /* nodes that run for their effects */
   size_t n_targets;
   double timeout_seconds;     /* 0: none */
+  const char *trace;          /* a file for the times of the kernels, for Chrome's and Perfetto's viewers; of bf_session_run */
 } bf_run_options;
 
 uint32_t bf_abi_version(void);

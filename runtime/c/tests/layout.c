@@ -21,6 +21,7 @@ AT(bf_run_options, size, 0);
 AT(bf_run_options, targets, 8);
 AT(bf_run_options, n_targets, 16);
 AT(bf_run_options, timeout_seconds, 24);
+AT(bf_run_options, trace, 32);
 
 int main(void) {
   /* The library takes structures of these sizes: those of the Rust side are not larger. */

@@ -85,7 +85,8 @@ int main(int argc, char **argv) {
     const int64_t dims[3] = {(int64_t)pick(4) - 1, pick(3) ? 64 : (int64_t)pick(1000) << pick(56), (int64_t)pick(3)};
     const int64_t image[2] = {1 + pick(3), 64};
     const bf_run_options run_options = {pick(9) ? sizeof run_options : pick(40), pick(5) ? NULL : names,
-                                        pick(9) ? 0 : pick(8), pick(9) ? 0 : (double)pick(3) - 1};
+                                        pick(9) ? 0 : pick(8), pick(9) ? 0 : (double)pick(3) - 1,
+                                        pick(9) ? NULL : "there/is/no/folder.json"};
     const bf_run_options *options = pick(2) ? NULL : &run_options;
     bf_session *session = NULL;
     bf_callable *callable = NULL;

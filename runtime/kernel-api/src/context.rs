@@ -13,6 +13,7 @@
 //! for kernels that take it ([`FrameCx`](crate::kernel::FrameCx)). Together with the step and the number of
 //! an edge it is a rendezvous key, so its fields are part of the runtime's contract.
 
+use std::any::Any;
 use std::io::Write;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -117,6 +118,8 @@ pub struct Request {
     pub output: Arc<dyn Output>,
     /// The receiver of the errors that its kernels raise.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
+    /// An object of the caller's, for kernels that know its type.
+    pub attachment: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 static NEXT_REQUEST: AtomicU64 = AtomicU64::new(1);
@@ -137,6 +140,7 @@ impl Request {
             limits: Limits::default(),
             output: Arc::new(Stdout),
             diagnostics: None,
+            attachment: None,
         }
     }
 }

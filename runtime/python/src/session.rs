@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use befrost::{Cancellation, HostTensor, Resources, RunOptions, SessionStats, Shape, Shapes, Variables};
+use befrost::{
+    Cancellation, HostTensor, Recorder, Resources, RunOptions, SessionStats, Shape, Shapes, Variables,
+};
 use pyo3::prelude::*;
 
 use crate::array::Loans;
@@ -145,6 +147,7 @@ impl Session {
         targets: Vec<String>,
         timeout: Option<f64>,
         tensors: bool,
+        trace: Option<PathBuf>,
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let mut loans = Loans::default();
         let values = feeds.iter().map(|(name, value)| Ok((name.as_str(), lent(value, &mut loans)?)));
@@ -156,11 +159,15 @@ impl Session {
             targets,
             cancellation: Some(cancellation.clone()),
             output: Some(output.clone()),
+            recorder: trace.as_ref().map(|_| Recorder::of_traces()),
             ..RunOptions::default()
         };
         let watched = interrupt::watch(py, &cancellation, true)?;
         let made = py.detach(|| self.session.run_with(&values, &fetches, &options));
         drop((watched, values));
+        if let (Some(recorder), Some(path)) = (&options.recorder, trace) {
+            recorder.save(path)?;
+        }
         if let Some(error) = output.error() {
             return Err(error);
         }

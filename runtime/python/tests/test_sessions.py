@@ -1,5 +1,6 @@
 """Sessions: sizes of their own, the cache on disk, kernel libraries."""
 
+import json
 import pathlib
 import pickle
 import shutil
@@ -43,6 +44,16 @@ def test_the_cache_on_disk(tmp_path):
     models = [bf.load(GRAPH, cache_dir=tmp_path / "cache") for _ in range(2)]
     assert len(list((tmp_path / "cache").iterdir())) == n_files + 1
     assert (models[0](images(2))[0] == models[1](images(2))[0]).all()
+
+
+def test_runs_are_traced(tmp_path):
+    session = bf.Session(GRAPH, threads=1)
+    want = session.run("logits", {"images": images(2)})
+    assert (session.run("logits", {"images": images(2)}, trace=tmp_path / "trace.json") == want).all()
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    assert any("MatMul" in event["name"] and "f32[2x64]" in event["args"]["operands"] for event in events)
+    with pytest.raises(OSError):
+        session.run("logits", {"images": images(2)}, trace=tmp_path / "none" / "trace.json")
 
 
 @pytest.fixture(scope="module")

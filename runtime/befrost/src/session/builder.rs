@@ -9,7 +9,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use befrost_compiler::import::recognize::FileKind;
 use befrost_kernel_api::context::Resources;
@@ -287,6 +287,7 @@ impl SessionBuilder {
             self;
         let shared = SessionState {
             runtime,
+            recording: OnceLock::new(),
             content,
             signatures,
             options,

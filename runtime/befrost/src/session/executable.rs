@@ -114,6 +114,8 @@ impl Executable {
         let of_sizes = self.sizes.find(self, session, feeds)?;
         let special = of_sizes.as_ref().and_then(|found| found.function());
         let prepared = special.unwrap_or(&self.declared);
+        let prepared =
+            if options.recorder.is_some() { prepared.recorded(session.recording())? } else { prepared };
         let run = match options.call(prepared.options()) {
             Some(options) => prepared.begin_with(options),
             None => prepared.begin(),
@@ -166,13 +168,14 @@ fn n_bytes(prepared: &PreparedFunction) -> usize {
 impl RunOptions {
     /// The options of the call, if they are not those that all calls share.
     fn call(&self, shared: &CallOptions) -> Option<CallOptions> {
-        let RunOptions { targets: _, deadline, cancellation, output } = self;
-        if deadline.is_none() && cancellation.is_none() && output.is_none() {
+        let RunOptions { targets: _, deadline, cancellation, output, recorder } = self;
+        if deadline.is_none() && cancellation.is_none() && output.is_none() && recorder.is_none() {
             return None;
         }
         Some(CallOptions {
             cancellation: self.cancellation(),
             output: output.clone().unwrap_or_else(|| shared.output.clone()),
+            recorder: recorder.clone(),
             ..shared.clone()
         })
     }

@@ -3,11 +3,11 @@
 use std::ffi::c_char;
 use std::time::{Duration, Instant};
 
-use befrost::{Datum, Error, RunOptions};
+use befrost::{Datum, Error, Recorder, RunOptions};
 
 use super::{
     OptionsStruct, Out, bf_error, bf_run, bf_session, bf_tensor, clear, deliver, give, guard, invalid, names,
-    options, release, retain, value_of, values,
+    optional, options, release, retain, value_of, values,
 };
 
 /// Options of a run.
@@ -22,17 +22,19 @@ pub(crate) struct bf_run_options {
     pub(crate) n_targets: usize,
     /// Seconds until the run is given up; 0: never.
     pub(crate) timeout_seconds: f64,
+    /// A file for the times of the run's kernels; null: none.
+    pub(crate) trace: *const c_char,
 }
 
 // SAFETY: numbers and pointers.
 unsafe impl OptionsStruct for bf_run_options {
     const NAME: &'static str = "bf_run_options";
-    const FIRST_SIZE: usize = size_of::<bf_run_options>();
+    const FIRST_SIZE: usize = std::mem::offset_of!(bf_run_options, trace);
 }
 
-/// The options of a run as the facade has them.
-fn run_options(given: *const bf_run_options) -> Result<RunOptions, Error> {
-    let mut run = RunOptions::default();
+/// The options of a run as the facade has them, and the file for its trace.
+fn run_options<'t>(given: *const bf_run_options) -> Result<(RunOptions, Option<&'t str>), Error> {
+    let (mut run, mut trace) = (RunOptions::default(), None);
     if let Some(given) = options(given)? {
         let targets = names("a target", given.targets, given.n_targets)?;
         run.targets = targets.into_iter().map(str::to_owned).collect();
@@ -41,8 +43,10 @@ fn run_options(given: *const bf_run_options) -> Result<RunOptions, Error> {
             let timeout = timeout.map_err(|_| invalid("the timeout is no number of seconds"))?;
             run.deadline = Instant::now().checked_add(timeout);
         }
+        trace = optional("the file for a trace", given.trace)?;
+        run.recorder = trace.map(|_| Recorder::of_traces());
     }
-    Ok(run)
+    Ok((run, trace))
 }
 
 /// Names with values.
@@ -71,7 +75,13 @@ pub(crate) extern "C" fn bf_session_run(
         let session = value_of(session)?;
         let feeds = named(feed_names, feeds, n_feeds)?;
         let fetches = names("a name to fetch", fetch_names, n_fetches)?;
-        let made = session.run_with(&feeds, &fetches, &run_options(given)?)?;
+        let (options, trace) = run_options(given)?;
+        let made = session.run_with(&feeds, &fetches, &options);
+        if let (Some(recorder), Some(path)) = (&options.recorder, trace) {
+            let saved = recorder.save(path);
+            saved.map_err(|error| invalid(format!("cannot write '{path}': {error}")))?;
+        }
+        let made = made?;
         deliver(made.into_values(), out)
     })
 }
@@ -94,7 +104,11 @@ pub(crate) extern "C" fn bf_session_start(
         let session = value_of(session)?;
         let feeds = named(feed_names, feeds, n_feeds)?;
         let fetches = names("a name to fetch", fetch_names, n_fetches)?;
-        out.set(give(session.start(&feeds, &fetches, &run_options(given)?)?));
+        let (options, trace) = run_options(given)?;
+        if trace.is_some() {
+            return Err(invalid("a trace is of bf_session_run, which waits for the end of the run"));
+        }
+        out.set(give(session.start(&feeds, &fetches, &options)?));
         Ok(())
     })
 }

@@ -72,16 +72,18 @@ class Session:
         return self._native
 
     def run(self, fetches: str | Iterable[str] = (), feeds: Mapping[str, Any] | None = None, *,
-            targets: Iterable[str] = (), timeout: float | None = None, output: str = "numpy") -> Any:
+            targets: Iterable[str] = (), timeout: float | None = None, output: str = "numpy",
+            trace: str | os.PathLike[str] | None = None) -> Any:
         """Computes tensors by their names, `x` or `x:0`. One name gives one value, several give `Outputs`.
 
         `targets` are nodes that run for their effects, such as a training step. `timeout`: seconds after which
-        the run is stopped."""
+        the run is stopped. `trace`: a file for the times of its kernels, for Chrome's and Perfetto's viewers."""
         if output not in ("numpy", "tensor"):
             raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         pairs = list((feeds or {}).items())
-        values = guarded(self._session().run, pairs, names, list(targets), timeout, output == "tensor")
+        values = guarded(self._session().run, pairs, names, list(targets), timeout, output == "tensor",
+                         None if trace is None else os.fspath(trace))
         return values[0] if isinstance(fetches, str) else Outputs(names, values)
 
     async def run_async(self, fetches: str | Iterable[str] = (), feeds: Mapping[str, Any] | None = None,

@@ -17,10 +17,8 @@
 //! calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
 
 mod calibrate;
-mod clocks;
 mod deadline;
 mod fixed;
-mod in_flight;
 mod interrupt;
 mod labels;
 mod picture;
@@ -31,6 +29,7 @@ mod raised;
 mod ranges;
 mod scopes;
 mod session;
+mod statistics;
 mod timing;
 mod values;
 
@@ -43,7 +42,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bef_format::device::{DeviceSet, DeviceTextError};
-use befrost::{Error, ErrorCode, Function, Library, LoadError, Program, Resources, Runtime};
+use befrost::{Error, ErrorCode, Function, Library, LoadError, Program, Recorder, Resources, Runtime};
 use befrost_compiler::import::{Feed, ImportOptions};
 use befrost_host::LoadError as Reason;
 use befrost_host::program::KernelUseError;
@@ -66,6 +65,7 @@ use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use scopes::TraceScope;
 use session::{Files, Session};
+use statistics::Statistics;
 use values::{elements, percentile, seconds, tolerance};
 
 /// The signature of a SavedModel that is run if none is named.
@@ -369,15 +369,17 @@ fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts)
     if args.tfrt_output {
         print(&args.chosen())?;
     }
-    if args.profile.is_some() || args.trace.is_some() || args.repeat.is_some() {
-        let (profile, trace) = (args.profile, args.trace.clone());
-        interrupt::watch(interrupts, move || _ = statistics(profile, trace.as_ref()));
+    let statistics = Statistics::new(args);
+    if statistics.recorder.is_some() || args.repeat.is_some() {
+        let statistics = statistics.clone();
+        interrupt::watch(interrupts, move || _ = statistics.report());
     }
     let scope = args.traces_scopes().then(|| TraceScope::begin("Bef Executor"));
-    let result = execute(args, libraries, map, if counts { counted.clone() } else { base });
+    let allocator = if counts { counted.clone() } else { base };
+    let result = execute(args, libraries, map, allocator, statistics.recorder.as_ref());
     drop(scope);
     let result = result.and(scopes::write());
-    statistics(args.profile, args.trace.as_ref())?;
+    statistics.report()?;
     if !counts {
         return result;
     }
@@ -417,20 +419,6 @@ fn list_devices(devices: Option<&str>) -> Result<(), Failure> {
         text.push_str(&format!("{name}{config}\n"));
     }
     print(&text)
-}
-
-/// Reports what the clocks have measured.
-fn statistics(profile: Option<ProfileAs>, trace: Option<&Place>) -> Result<(), Failure> {
-    match profile {
-        Some(ProfileAs::Table) => tell(&clocks::table()),
-        Some(ProfileAs::Json) => tell(&clocks::json()),
-        None => {}
-    }
-    if let Some(file) = trace {
-        file.write_pieces(clocks::trace)?;
-        clocks::lost().iter().for_each(|warning| tell(warning));
-    }
-    Ok(())
 }
 
 impl ExecArgs {
@@ -543,6 +531,7 @@ fn execute(
     libraries: &[Library],
     map: Map,
     allocator: Arc<dyn Allocator>,
+    recorder: Option<&Recorder>,
 ) -> Result<(), Failure> {
     let deadline = Deadline::after(args.timeout)?;
     let queue = match (args.seed, &args.work_queue) {
@@ -556,13 +545,14 @@ fn execute(
     }
     if args.traces_scopes() && args.tracing_level == "debug" {
         registry = scopes::with_scopes(&registry);
-    } else if args.profile.is_some() || args.trace.is_some() {
-        registry = clocks::with_clocks(&registry, args.trace.is_some());
     }
-    let runtime = Runtime::with_kernels(registry)
+    let mut runtime = Runtime::with_kernels(registry)
         .work_queue(&queue)
         .idle_callers(args.tfrt_output)
         .device_factory(befrost_sim::SIM);
+    if let Some(recorder) = recorder.filter(|_| !args.traces_scopes() || args.tracing_level != "debug") {
+        runtime = runtime.recorder(recorder);
+    }
     let mut runtime = runtime.allocator(allocator);
     if let Some(bytes) = args.max_memory {
         runtime = runtime.max_memory(bytes);

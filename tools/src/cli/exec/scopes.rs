@@ -24,9 +24,7 @@ use befrost_kernel_api::{KernelError, Registry};
 use crate::cli::failure::{Failure, print};
 
 /// The functions of the wrapped kernels.
-pub(super) type Inside = BTreeMap<&'static str, KernelFn>;
-
-static INSIDE: OnceLock<Inside> = OnceLock::new();
+static INSIDE: OnceLock<BTreeMap<&'static str, KernelFn>> = OnceLock::new();
 
 /// The lines that are not written yet.
 static LINES: Mutex<String> = Mutex::new(String::new());
@@ -34,19 +32,14 @@ static LINES: Mutex<String> = Mutex::new(String::new());
 /// Bytes of [`LINES`] that are written at once.
 const FULL: usize = 1 << 16;
 
-/// The same kernels, all with function `code`, which looks up the original in `inside`.
-pub(super) fn around(registry: &Registry, inside: &OnceLock<Inside>, code: KernelFn) -> Registry {
-    inside.get_or_init(|| registry.iter().map(|kernel| (kernel.name, kernel.run)).collect());
-    let mut others = Registry::new();
-    for kernel in registry.iter() {
-        others.add(Kernel::new(kernel.name, (*kernel.signature).clone(), code));
-    }
-    others
-}
-
 /// The same kernels with scopes.
 pub(super) fn with_scopes(registry: &Registry) -> Registry {
-    around(registry, &INSIDE, in_scope)
+    INSIDE.get_or_init(|| registry.iter().map(|kernel| (kernel.name, kernel.run)).collect());
+    let mut others = Registry::new();
+    for kernel in registry.iter() {
+        others.add(Kernel::new(kernel.name, (*kernel.signature).clone(), in_scope));
+    }
+    others
 }
 
 fn in_scope(frame: &mut KernelFrame<'_>) -> Outcome {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use befrost_kernel_api::context::FrameStep;
 use befrost_kernel_api::kernel::FrameCx;
 
-use super::clocks::escaped;
+use super::escaped;
 
 /// Numbers of iterations in [`Loops`], outermost first.
 pub(super) type Iterations = Vec<usize>;
