@@ -30,6 +30,9 @@ def volumes():
                 case.fetch(f"max_{name}_{word}", y)
                 case.fetch(f"max_{name}_{word}_by_x", raw.MaxPool3DGrad(
                     orig_input=tensor, orig_output=y, grad=tf.cos(y), **pool))
+                # The gradient is a fed tensor: TensorFlow writes the result over one that nothing else needs.
+                case.fetch(f"max_{name}_{word}_again", raw.MaxPool3DGradGrad(
+                    orig_input=tensor, orig_output=y, grad=tensor, **pool))
             y = raw.AvgPool3D(input=x, **pool)
             case.fetch(f"avg_{word}", y)
             case.fetch(f"avg_{word}_by_x", raw.AvgPool3DGrad(
@@ -40,9 +43,19 @@ def volumes():
         for strides, rates in [([1, 1, 1, 1], [1, 2, 1, 1]), ([1, 2, 3, 1], [1, 1, 1, 1])]:
             attrs = {"padding": padding, "strides": strides, "rates": rates}
             word = f"{padding}_{strides[1]}"
-            case.fetch(f"dilation_{word}", raw.Dilation2D(input=image, filter=filters[0, :, :, :, 0], **attrs))
-            case.fetch(f"dilation_{word}_ints", raw.Dilation2D(
-                input=ints, filter=integers(6, -9, 9, 3, 2, 2), **attrs))
+            for name, x, f in [("", image, filters[0, :, :, :, 0]), ("_ints", ints, integers(6, -9, 9, 3, 2, 2))]:
+                y = raw.Dilation2D(input=x, filter=f, **attrs)
+                dy = y * y
+                case.fetch(f"dilation_{word}{name}", y)
+                case.fetch(f"dilation_{word}{name}_by_x", raw.Dilation2DBackpropInput(
+                    input=x, filter=f, out_backprop=dy, **attrs))
+                case.fetch(f"dilation_{word}{name}_by_filter", raw.Dilation2DBackpropFilter(
+                    input=x, filter=f, out_backprop=dy, **attrs))
+    for ksize, stride in [(2, 2), (3, 1)]:
+        by = {"ksize": [1, ksize, ksize, 1], "strides": [1, stride, stride, 1], "padding": "SAME"}
+        y = raw.MaxPool(input=image, **by)
+        case.fetch(f"max_again_{ksize}", raw.MaxPoolGradGradV2(
+            orig_input=image, orig_output=y, grad=tf.cos(image), **by))
     case.write()
 
 

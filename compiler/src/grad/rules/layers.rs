@@ -14,9 +14,22 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::AvgPool3DGrad => Rule(|g| g.dx(1, g.same(Op::AvgPool3D, &[g.d()]))),
         Op::MaxPool => Rule(|g| g.dx(0, g.same(Op::MaxPoolGrad, &[g.x(0), g.y(0), g.d()]))),
         Op::MaxPoolGrad => Rule(|g| max_pool_again(g, g.ints("ksize"), g.ints("strides"))),
-        Op::MaxPoolGradV2 => Rule(|g| match (g.x(3).known_ints(), g.x(4).known_ints()) {
-            (Some(ksize), Some(strides)) => max_pool_again(g, ksize, strides),
-            _ => g.refuse("the windows are not known"),
+        Op::MaxPoolGradV2 => {
+            Rule(|g| g.dx(2, g.same(Op::MaxPoolGradGradV2, &[g.x(0), g.x(1), g.d(), g.x(3), g.x(4)])))
+        }
+        Op::MaxPoolGradGradV2 => {
+            Rule(|g| g.dx(2, g.same(Op::MaxPoolGradV2, &[g.x(0), g.x(1), g.d(), g.x(3), g.x(4)])))
+        }
+        Op::MaxPool3DGrad => Rule(|g| g.dx(2, g.same(Op::MaxPool3DGradGrad, &[g.x(0), g.x(1), g.d()]))),
+        Op::MaxPool3DGradGrad => Rule(|g| g.dx(2, g.same(Op::MaxPool3DGrad, &[g.x(0), g.x(1), g.d()]))),
+        Op::Dilation2D => Rule(|g| {
+            let operands = [g.x(0), g.x(1), g.d()];
+            if g.wants(0) {
+                g.dx(0, g.same(Op::Dilation2DBackpropInput, &operands));
+            }
+            if g.wants(1) {
+                g.dx(1, g.same(Op::Dilation2DBackpropFilter, &operands));
+            }
         }),
         Op::MaxPoolGradGrad => Rule(|g| g.dx(2, g.same(Op::MaxPoolGrad, &[g.x(0), g.x(1), g.d()]))),
         Op::MaxPoolV2 => {

@@ -11,6 +11,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::Gather => Rule(|g| rows(g, g.x(0).size(0))),
         Op::GatherV2 => Rule(gather),
+        Op::RaggedGather => Rule(ragged_gather),
         Op::ResourceGather => Rule(|g| match g.int("batch_dims").unwrap_or(0) {
             0 => rows(g, g.x(0).shape().element_at(0)),
             batch => along(g, batch, batch, g.x(0).shape()),
@@ -99,6 +100,19 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
 /// The slices at vectors of indices.
 fn at<'g>(g: &'g Vjp<'_, '_>, value: Val<'g>, indices: Val<'g>) -> Val<'g> {
     g.op(Op::GatherNd, &[value, indices], &[])
+}
+
+/// The gradient of the values of a ragged tensor whose rows were gathered: the rows of their positions tell
+/// which values went where.
+fn ragged_gather(g: &Vjp<'_, '_>) {
+    let (values, last) = (g.n_x() - 2, g.n_y() - 1);
+    let Some(d) = g.dy(last).filter(|_| g.wants(values)) else { return };
+    let n = g.x(values).size(0);
+    let splits = (0..values).map(|i| g.x(i));
+    let operands: Vec<Val<'_>> = splits.chain([n.range(n), g.x(values + 1)]).collect();
+    let ranks = ["OUTPUT_RAGGED_RANK", "PARAMS_RAGGED_RANK"].map(|name| (name, At::Of(name)));
+    let positions = g.ops(Op::RaggedGather, &operands, &ranks, last + 1)[last];
+    g.dx_any(values, Grad::Slices(Slices { values: d.id, indices: positions.id, rows: n.id }));
 }
 
 /// The gradient of the rows that were gathered, as slices; `n` is the number of all rows.

@@ -197,7 +197,7 @@ pub use sparse_math::{sparse_add, sparse_dense_add, sparse_dense_cwise, sparse_r
 pub use sparse_segment::{SegmentDivisor, sparse_segment, sparse_segment_grad, sparse_segment_grad_rows};
 pub use volumes::{
     Volume, VolumeAttrs, avg_pool3d_grad, conv3d, conv3d_backprop_filter, conv3d_backprop_input, dilation2d,
-    max_pool3d_grad, pool3d,
+    dilation2d_backprop, max_pool3d_grad, max_pool3d_grad_grad, pool3d,
 };
 // These replace the reference operators of the same names.
 pub use serial::{

@@ -9,6 +9,7 @@ use super::window::{axis, taps, window_of};
 use crate::conv::Window;
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
+use crate::scratch::filled;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// Three numbers: along depth, height and width.
@@ -342,6 +343,47 @@ pub fn max_pool3d_grad(
     fast::cast(&sums, dy.dtype(), cx)
 }
 
+/// `MaxPool3DGradGrad`, the gradient of `MaxPool3DGrad` by the gradient that it distributes: for each window,
+/// the element of `grads` at the position of the first element that equals the maximum.
+pub fn max_pool3d_grad_grad(
+    x: &HostTensor,
+    y: &HostTensor,
+    grads: &HostTensor,
+    size: Volume,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "MaxPool3DGradGrad";
+    let windows = Windows::new(op, x.shape(), size, attrs)?;
+    let channels = windows.channels;
+    y.expect_shape("orig_output", &windows.result(channels)?)?;
+    grads.expect_shape("grad", x.shape())?;
+    let of = |x: &HostTensor| {
+        expect_float(op, x)?;
+        fast::cast(x, DType::F64, cx)
+    };
+    let (xs, ys, from) = (of(x)?, of(y)?, of(grads)?);
+    let out = HostTensor::zeros(DType::F64, y.shape().clone(), cx.allocator)?;
+    if y.num_elements() > 0 {
+        let (xs, ys, from) = (xs.read::<f64>()?, ys.read::<f64>()?, from.read::<f64>()?);
+        let mut is_open = filled(channels, true)?;
+        let mut out = out.write::<f64>()?;
+        for (i, (y, out)) in ys.chunks_exact(channels).zip(out.chunks_exact_mut(channels)).enumerate() {
+            let (batch, at) = windows.window(i);
+            is_open.fill(true);
+            windows.each_tap(batch, at, |_, pixel| {
+                for (c, out) in out.iter_mut().enumerate() {
+                    let element = pixel * channels + c;
+                    if is_open[c] && xs[element] == y[c] {
+                        (*out, is_open[c]) = (from[element], false);
+                    }
+                }
+            });
+        }
+    }
+    fast::cast(&out, grads.dtype(), cx)
+}
+
 /// `AvgPool3DGrad` by volumes of shape `input`: the elements of a window get equal parts of its gradient.
 pub fn avg_pool3d_grad(
     input: &Shape,
@@ -372,6 +414,75 @@ pub fn avg_pool3d_grad(
     fast::cast(&sums, dy.dtype(), cx)
 }
 
+/// The windows of a `Dilation2D`: those of volumes of depth 1.
+struct Dilation {
+    windows: Windows,
+    /// The shape of the result.
+    shape: Shape,
+    /// Below all sums, in the operands' type.
+    lowest: f64,
+}
+
+impl Dilation {
+    fn new(
+        op: &'static str,
+        x: &HostTensor,
+        filter: &HostTensor,
+        attrs: &VolumeAttrs,
+    ) -> Result<Dilation, TensorError> {
+        let (&[batch, height, width, channels], &[rows, columns, c]) =
+            (x.shape().dims(), filter.shape().dims())
+        else {
+            let (x, filter) = (x.shape(), filter.shape());
+            return invalid(
+                op,
+                format!("images of shape {x} and filters of shape {filter}, expected ranks 4 and 3"),
+            );
+        };
+        if c != channels {
+            return invalid(op, format!("filters of {c} channels for images of {channels}"));
+        }
+        filter.expect_dtype("filter", x.dtype())?;
+        let volume = Shape::new(&[batch, 1, height, width, channels])?;
+        let windows = Windows::new(op, &volume, [1, rows, columns], attrs)?;
+        let [_, n_rows, n_columns] = windows.counts;
+        let shape = Shape::new(&[batch, n_rows, n_columns, channels])?;
+        let lowest = match x.dtype() {
+            DType::F16 => f64::from(half::f16::MIN),
+            DType::BF16 => f64::from(half::bf16::MIN),
+            DType::F32 => f64::from(f32::MIN),
+            _ => f64::MIN,
+        };
+        Ok(Dilation { windows, shape, lowest })
+    }
+
+    /// Calls `f` for each window and channel with the number of the result, the largest sum, and its tap and
+    /// pixel: the first ones. A window without sums above the lowest number has no tap.
+    fn each(
+        &self,
+        (xs, filters): (&[f64], &[f64]),
+        mut f: impl FnMut(usize, f64, Option<(usize, usize)>),
+    ) -> Result<(), TensorError> {
+        let channels = self.windows.channels;
+        let mut found = filled(channels, (self.lowest, None))?;
+        for i in 0..self.shape.num_elements().checked_div(channels).unwrap_or(0) {
+            found.fill((self.lowest, None));
+            let (batch, at) = self.windows.window(i);
+            self.windows.each_tap(batch, at, |tap, pixel| {
+                let sums = xs[pixel * channels..].iter().zip(&filters[tap * channels..]);
+                for (best, (x, weight)) in found.iter_mut().zip(sums) {
+                    let sum = x + weight;
+                    if sum > best.0 {
+                        *best = (sum, Some((tap, pixel)));
+                    }
+                }
+            });
+            found.iter().enumerate().for_each(|(c, &(sum, at))| f(i * channels + c, sum, at));
+        }
+        Ok(())
+    }
+}
+
 /// `Dilation2D` of images `[batch, height, width, channels]` with filters `[height, width, channels]`: for
 /// each window, the largest sum of an element of the window and the element of the filter at the same tap.
 /// The attributes are those of volumes of depth 1. Integers are computed in f64.
@@ -381,41 +492,42 @@ pub fn dilation2d(
     attrs: &VolumeAttrs,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let op = "Dilation2D";
-    let (&[batch, height, width, channels], &[rows, columns, c]) = (x.shape().dims(), filter.shape().dims())
-    else {
-        let (x, filter) = (x.shape(), filter.shape());
-        return invalid(
-            op,
-            format!("images of shape {x} and filters of shape {filter}, expected ranks 4 and 3"),
-        );
-    };
-    if c != channels {
-        return invalid(op, format!("filters of {c} channels for images of {channels}"));
-    }
-    filter.expect_dtype("filter", x.dtype())?;
-    let volume = Shape::new(&[batch, 1, height, width, channels])?;
-    let windows = Windows::new(op, &volume, [1, rows, columns], attrs)?;
-    let [_, n_rows, n_columns] = windows.counts;
-    let shape = Shape::new(&[batch, n_rows, n_columns, channels])?;
+    let dilation = Dilation::new("Dilation2D", x, filter, attrs)?;
     let (xs, filters) = (fast::cast(x, DType::F64, cx)?, fast::cast(filter, DType::F64, cx)?);
-    let out = HostTensor::allocate(DType::F64, shape, cx.allocator)?;
-    if out.num_elements() > 0 {
-        let (xs, filters, mut out) = (xs.read::<f64>()?, filters.read::<f64>()?, out.write::<f64>()?);
-        let lowest = match x.dtype() {
-            DType::F16 => f64::from(half::f16::MIN),
-            DType::BF16 => f64::from(half::bf16::MIN),
-            DType::F32 => f64::from(f32::MIN),
-            _ => f64::MIN,
-        };
-        for (i, out) in out.chunks_exact_mut(channels).enumerate() {
-            out.fill(lowest);
-            let (batch, at) = windows.window(i);
-            windows.each_tap(batch, at, |tap, pixel| {
-                let sums = xs[pixel * channels..].iter().zip(&filters[tap * channels..]);
-                out.iter_mut().zip(sums).for_each(|(out, (x, weight))| *out = out.max(x + weight));
-            });
-        }
+    let out = HostTensor::allocate(DType::F64, dilation.shape.clone(), cx.allocator)?;
+    {
+        let mut out = out.write::<f64>()?;
+        dilation.each((&xs.read::<f64>()?, &filters.read::<f64>()?), |i, sum, _| out[i] = sum)?;
     }
     fast::cast(&out, x.dtype(), cx)
+}
+
+/// `Dilation2DBackpropInput` and `Dilation2DBackpropFilter`: each gradient of a result is added to that of
+/// the element, or of the weight, whose sum it is.
+pub fn dilation2d_backprop(
+    op: &'static str,
+    x: &HostTensor,
+    filter: &HostTensor,
+    dy: &HostTensor,
+    attrs: &VolumeAttrs,
+    by_filter: bool,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let dilation = Dilation::new(op, x, filter, attrs)?;
+    dy.expect_dtype("out_backprop", x.dtype())?;
+    dy.expect_shape("out_backprop", &dilation.shape)?;
+    let wide = |x: &HostTensor| fast::cast(x, DType::F64, cx);
+    let (xs, filters, dys) = (wide(x)?, wide(filter)?, wide(dy)?);
+    let shape = if by_filter { filter.shape() } else { x.shape() };
+    let sums = HostTensor::zeros(DType::F64, shape.clone(), cx.allocator)?;
+    {
+        let (dys, mut sums) = (dys.read::<f64>()?, sums.write::<f64>()?);
+        let channels = dilation.windows.channels;
+        dilation.each((&xs.read::<f64>()?, &filters.read::<f64>()?), |i, _, at| {
+            if let Some((tap, pixel)) = at {
+                sums[if by_filter { tap } else { pixel } * channels + i % channels] += dys[i];
+            }
+        })?;
+    }
+    fast::cast(&sums, x.dtype(), cx)
 }

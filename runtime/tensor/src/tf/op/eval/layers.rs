@@ -188,6 +188,13 @@ pub(in crate::tf::op) fn max_pool_grad_grad(attrs: &Attributes<'_>) -> Made {
     })
 }
 
+pub(in crate::tf::op) fn max_pool_grad_grad_v2(attrs: &Attributes<'_>) -> Made {
+    let windows = operand_windows(attrs)?;
+    owning(attrs, move |[x, _, grads, ksize, strides], cx| {
+        tf::reference::max_pool_grad_grad(&x, &grads, &windows(&ksize, &strides)?, cx.allocator)
+    })
+}
+
 pub(in crate::tf::op) fn max_pool_grad_v2(attrs: &Attributes<'_>) -> Made {
     let windows = operand_windows(attrs)?;
     owning(attrs, move |[x, _, dy, ksize, strides], cx| {

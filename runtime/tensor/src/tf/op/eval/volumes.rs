@@ -89,3 +89,22 @@ pub(in crate::tf::op) fn dilation2d(attrs: &Attributes<'_>) -> Made {
     let windows = dilation(attrs)?;
     owning(attrs, move |[x, filter], cx| tf::dilation2d(&x, &filter, &windows, cx))
 }
+
+pub(in crate::tf::op) fn dilation2d_backprop_input(attrs: &Attributes<'_>) -> Made {
+    let (op, windows) = (attrs.op(), dilation(attrs)?);
+    owning(attrs, move |[x, filter, dy], cx| {
+        tf::dilation2d_backprop(op, &x, &filter, &dy, &windows, false, cx)
+    })
+}
+
+pub(in crate::tf::op) fn dilation2d_backprop_filter(attrs: &Attributes<'_>) -> Made {
+    let (op, windows) = (attrs.op(), dilation(attrs)?);
+    owning(attrs, move |[x, filter, dy], cx| {
+        tf::dilation2d_backprop(op, &x, &filter, &dy, &windows, true, cx)
+    })
+}
+
+pub(in crate::tf::op) fn max_pool3d_grad_grad(attrs: &Attributes<'_>) -> Made {
+    let (size, windows) = (size(attrs)?, windows(attrs)?);
+    owning(attrs, move |[x, y, grads], cx| tf::max_pool3d_grad_grad(&x, &y, &grads, size, &windows, cx))
+}

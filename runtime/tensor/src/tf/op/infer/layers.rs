@@ -201,8 +201,17 @@ pub(in crate::tf::op) fn pool(cx: &Node<'_>) -> Shapes {
 }
 
 pub(in crate::tf::op) fn max_pool_v2(cx: &Node<'_>) -> Shapes {
+    pooled_by(cx, 1)
+}
+
+pub(in crate::tf::op) fn max_pool_grad_grad_v2(cx: &Node<'_>) -> Shapes {
+    pooled_by(cx, 3)
+}
+
+/// The pooled images, by windows and strides that are operand `i` and the next one.
+fn pooled_by(cx: &Node<'_>, i: usize) -> Shapes {
     let format = format(&cx.attrs)?;
-    let windows = match (cx.ints(1)?, cx.ints(2)?) {
+    let windows = match (cx.ints(i)?, cx.ints(i + 1)?) {
         (Some(window), Some(strides)) => {
             Some((plane(cx.op(), "ksize", &window, format)?, plane(cx.op(), "strides", &strides, format)?))
         }

@@ -59,3 +59,15 @@ pub(in crate::tf::op) fn dilation2d(cx: &Node<'_>) -> Shapes {
     let [_, down, across] = counts(cx, volume, [Some(1), rows, columns], &dilation(&cx.attrs)?)?;
     Ok(vec![PartialShape::new(vec![batch, down, across, channels])])
 }
+
+/// The shape of the images.
+pub(in crate::tf::op) fn dilation2d_backprop_input(cx: &Node<'_>) -> Shapes {
+    dilation2d(cx)?;
+    Ok(vec![cx.shape(0)?.clone()])
+}
+
+/// The shape of the filters.
+pub(in crate::tf::op) fn dilation2d_backprop_filter(cx: &Node<'_>) -> Shapes {
+    dilation2d(cx)?;
+    Ok(vec![cx.shape(1)?.clone()])
+}

@@ -196,6 +196,11 @@ operators! { 5:
             layers::max_pool_grad,
             Cost::By(cost::pool_grad),
         ).layout("iiirr>i");
+    /// The gradient of `MaxPoolGradV2` by the gradient that it distributes.
+    MaxPoolGradGradV2
+        "orig_input:T orig_output:T grad:T ksize:int32 strides:int32 -> output:T; T:type \
+         data_format:string='NHWC' padding:string"
+        => function(eval::layers::max_pool_grad_grad_v2, layers::max_pool_grad_grad_v2, Cost::By(cost::pool_grad));
     /// The maximum of each window of an image; window sizes and strides are operands.
     MaxPoolV2
         "input:T ksize:int32 strides:int32 -> output:T; T:type=float data_format:string='NHWC' \

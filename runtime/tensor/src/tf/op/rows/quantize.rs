@@ -15,7 +15,7 @@ operators! { 15:
     FakeQuantWithMinMaxArgsGradient
         "gradients:float inputs:float -> backprops:float; max:float=6.0 min:float=-6.0 \
          narrow_range:bool=false num_bits:int=8"
-        => function(eval::quantize::with_args_gradient, rules::all_merged, Cost::PerResult(3)).differentiated(Gradient::Missing);
+        => function(eval::quantize::with_args_gradient, rules::all_merged, Cost::PerResult(3)).no_gradient();
     /// Numbers rounded to those of a quantized range.
     FakeQuantWithMinMaxVars
         "inputs:float min:float max:float -> outputs:float; narrow_range:bool=false num_bits:int=8"
@@ -28,7 +28,7 @@ operators! { 15:
             eval::quantize::with_vars_gradient,
             quantize::with_vars_gradient,
             Cost::PerResult(3),
-        ).differentiated(Gradient::Missing);
+        ).no_gradient();
     /// Numbers rounded to those of a quantized range, one range for each channel.
     FakeQuantWithMinMaxVarsPerChannel
         "inputs:float min:float max:float -> outputs:float; narrow_range:bool=false num_bits:int=8"
@@ -41,7 +41,7 @@ operators! { 15:
             eval::quantize::with_vars_gradient,
             quantize::with_vars_gradient,
             Cost::PerResult(3),
-        ).differentiated(Gradient::Missing);
+        ).no_gradient();
     /// Numbers rounded to multiples of a step, by which quantized integers cover a range.
     QuantizeAndDequantizeV2
         "input:T input_min:T input_max:T -> output:T; T:type axis:int=-1 narrow_range:bool=false \

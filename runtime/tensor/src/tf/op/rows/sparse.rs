@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::{sparse, sparse_arrays};
-use super::super::row::{Cost, Gradient, function};
+use super::super::row::{Cost, function};
 use super::operators::operators;
 
 operators! { 16:
@@ -11,7 +11,7 @@ operators! { 16:
         "params_nested_splits:PARAMS_RAGGED_RANK*Tsplits params_dense_values:Tvalues indices:Tindices -> \
          output_nested_splits:OUTPUT_RAGGED_RANK*Tsplits output_dense_values:Tvalues; \
          OUTPUT_RAGGED_RANK:int PARAMS_RAGGED_RANK:int Tindices:type Tsplits:type=int64 Tvalues:type"
-        => function(eval::sparse::ragged_gather, sparse::ragged_gather, Cost::Moves).differentiated(Gradient::Missing);
+        => function(eval::sparse::ragged_gather, sparse::ragged_gather, Cost::Moves);
     /// For each row of a ragged tensor, the number of occurrences, or the sum of weights, of each small
     /// integer.
     RaggedBincount

@@ -43,7 +43,17 @@ operators! { 13:
     /// For each window of an image, the maximum of its elements plus those of a filter.
     Dilation2D
         "input:T filter:T -> output:T; T:type padding:string rates:list(int) strides:list(int)"
-        => function(eval::volumes::dilation2d, volumes::dilation2d, Cost::By(cost::dilation2d)).differentiated(Gradient::Missing);
+        => function(eval::volumes::dilation2d, volumes::dilation2d, Cost::By(cost::dilation2d));
+    /// The gradient of `Dilation2D` for the filters.
+    Dilation2DBackpropFilter
+        "input:T filter:T out_backprop:T -> filter_backprop:T; T:type padding:string rates:list(int) \
+         strides:list(int)"
+        => function(eval::volumes::dilation2d_backprop_filter, volumes::dilation2d_backprop_filter, Cost::PerOperand(16)).differentiated(Gradient::Missing);
+    /// The gradient of `Dilation2D` for the images.
+    Dilation2DBackpropInput
+        "input:T filter:T out_backprop:T -> in_backprop:T; T:type padding:string rates:list(int) \
+         strides:list(int)"
+        => function(eval::volumes::dilation2d_backprop_input, volumes::dilation2d_backprop_input, Cost::PerOperand(16)).differentiated(Gradient::Missing);
     /// The maximum of each window of a volume.
     MaxPool3D
         "input:T -> output:T; T:type data_format:string='NDHWC' ksize:list(int) padding:string \
@@ -57,5 +67,10 @@ operators! { 13:
             eval::volumes::max_pool3d_grad,
             volumes::max_pool3d_grad,
             Cost::By(cost::pool_grad),
-        ).differentiated(Gradient::Missing);
+        );
+    /// The gradient of `MaxPool3DGrad` by the gradient that it distributes.
+    MaxPool3DGradGrad
+        "orig_input:T orig_output:T grad:T -> output:T; T:type data_format:string='NDHWC' ksize:list(int) \
+         padding:string strides:list(int)"
+        => function(eval::volumes::max_pool3d_grad_grad, volumes::pool3d, Cost::By(cost::pool_grad));
 }
