@@ -4,7 +4,7 @@
 use crate::dialects::dev;
 use crate::dialects::tfrt::Call;
 use crate::dialects::tfrt_control::{Case, Cond, While};
-use crate::ir::{AttrId, KnownType, OpId, Traits, names};
+use crate::ir::{AttrId, KnownType, Module, OpId, Traits, ValueId, names};
 use crate::pass::Rewriter;
 
 /// Gives each kernel the device of its operator, and other kernels in the function of a part the part's
@@ -39,7 +39,7 @@ pub(crate) fn place_kernels(r: &mut Rewriter<'_>) {
 }
 
 /// Makes functions of parts run even if their arguments are errors. Other parts wait for the values that they
-/// send: an error must arrive there as an error.
+/// send: an error must arrive there as an error. In a graph of primitives a gate decides in all parts alike.
 pub(crate) fn run_parts_in_any_case(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let has_step = |op: OpId| m.operands(op).any(|value| m.value_type(value) == KnownType::Step.id());
@@ -54,10 +54,18 @@ pub(crate) fn run_parts_in_any_case(r: &mut Rewriter<'_>) {
         .filter(|&(op, _)| has_step(op))
         .collect();
     for (op, n_required) in calls {
-        let modes: Vec<AttrId> = (0..r.ir().n_operands(op))
-            .map(|i| r.cx().str_attr(if i < n_required { "required" } else { "lenient" }))
-            .collect();
+        let m = r.ir();
+        let is_required = |(i, value)| i < n_required || is_gated(m, value);
+        let required: Vec<bool> = m.operands(op).enumerate().map(is_required).collect();
+        let modes = required.into_iter().map(|is| r.cx().str_attr(if is { "required" } else { "lenient" }));
+        let modes: Vec<AttrId> = modes.collect();
         let modes = r.cx().array_attr(&modes);
         r.set_attr(op, names::BEF_OPERAND_MODES, modes);
     }
+}
+
+/// True for a step that depends on more than the step around it.
+fn is_gated(m: &Module, step: ValueId) -> bool {
+    let enter = m.defining_op(step).filter(|&op| m.op_name_str(op) == dev::ENTER);
+    enter.is_some_and(|op| m.n_operands(op) > 1)
 }

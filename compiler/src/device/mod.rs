@@ -20,6 +20,7 @@
 
 pub(crate) mod collectives;
 pub(crate) mod errors;
+mod handles;
 pub(crate) mod homes;
 pub(crate) mod lowered;
 mod options;

@@ -4,6 +4,7 @@
 //! %1 = dev.transfer %0 to "/job:localhost/replica:0/task:0/device:SIM:0" : tensor<4xf32>
 //! %s = dev.step                                      the step that the parts of one call share
 //! %f = dev.enter %s {bef.frame = "while"}            the first iteration of a frame
+//! %f = dev.enter %s if %c {bef.frame = "call"}       dead, or an error, if %c is
 //! %g = dev.next %f                                   the next one
 //! dev.send %0 in %s channel 3 to "DEVICE" : tensor<4xf32>
 //! %0 = dev.recv in %s channel 3 from "DEVICE" : tensor<4xf32>
@@ -79,10 +80,11 @@ pub(super) fn ops(r: &mut Registry) {
     r.add(
         OpDef::new(ENTER, "the first iteration of a frame of this name")
             .operand("step", step)
+            .operand_with("gate", T::Is(KnownType::Chain), Arity::Optional, OperandMode::Order)
             .attr("bef.frame", A::Str)
             .result("frame", step)
             .pure()
-            .format("$step attr-dict")
+            .format("$step (`if` $gate^)? attr-dict")
             .kernel(),
     );
     r.add(

@@ -22,7 +22,7 @@ use crate::device::{errors, is_everywhere, is_handle};
 use crate::dialects::dev;
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::frames::{FrameId, ROOT};
-use crate::dialects::tf_executor::{GRAPH, Primitive};
+use crate::dialects::tf_executor::{GRAPH, Primitive, is_chain};
 use crate::graph::effects::callees;
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
@@ -45,8 +45,8 @@ pub(super) struct PartFunction {
     pub(super) steps: FxHashMap<FrameId, ValueId>,
     /// Its values, by those of the whole function.
     pub(super) values: FxHashMap<ValueId, ValueId>,
-    /// For each chain of another part, a chain in this function that is ready after it.
-    pub(super) signals: FxHashMap<(ValueId, PartIndex), ValueId>,
+    /// For chains of another part, a chain in this function that is ready after all of them.
+    pub(super) signals: FxHashMap<(Vec<ValueId>, PartIndex), ValueId>,
     /// The values that it has received.
     pub(super) early: EarlyValues,
 }
@@ -81,7 +81,7 @@ pub(super) struct Divide<'a, 'm, 'c> {
     /// The names of the functions of parts.
     symbols: FxHashMap<(StrId, PartIndex), String>,
     n_channels: i64,
-    n_signals: u64,
+    pub(super) n_signals: u64,
     pub(super) n_frames: u64,
     n_branches: u64,
 }
@@ -330,7 +330,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     }
 
     /// Sends a value of one part to another, in a frame of the graph that is being divided.
-    fn cross(
+    pub(super) fn cross(
         &mut self,
         value: ValueId,
         (from, to): (&PartFunction, &PartFunction),
@@ -373,7 +373,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 let Some(of) = made.get(&part) else { continue };
                 let known = match home == part {
                     true => of.values.get(&chain),
-                    false => of.signals.get(&(chain, home)),
+                    false => of.signals.get(&(vec![chain], home)),
                 };
                 match known.copied().or_else(|| self.beside(chain, (home, part), made)) {
                     Some(known) => edges.push(known),
@@ -381,28 +381,50 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 }
             }
         }
-        for (home, chains) in elsewhere {
-            let frame = self.cross_in(chains[0], [home, part], made);
-            let (Some(from), Some(to)) = (made.get(&home), made.get(&part)) else { continue };
-            let mut local: Vec<ValueId> =
-                chains.iter().filter_map(|chain| from.values.get(chain).copied()).collect();
-            let loc = chains.first().and_then(|&chain| self.m().defining_op(chain));
-            let loc = loc.map_or(LocId::UNKNOWN, |op| self.m().loc(op));
-            if local.len() > 1 {
-                let merge = self.append(from, loc, "tfrt.merge.chains", &local, &[CHAIN], &[]);
-                local = vec![self.m().result(merge, 0)];
-            }
-            let Some(&chain) = local.first() else { continue };
-            let signal = self.cross(chain, (from, to), frame, (loc, None));
-            self.n_signals += 1;
-            edges.push(signal);
-            if let Some(to) = made.get_mut(&part) {
-                to.signals.extend(chains.into_iter().map(|chain| ((chain, home), signal)));
+        for (home, mut chains) in elsewhere {
+            chains.sort_by_key(|chain| chain.0);
+            let known = made.get(&part).and_then(|of| of.signals.get(&(chains.clone(), home)));
+            let signal = known.copied().or_else(|| self.signal(&chains, (home, part), made));
+            edges.extend(signal);
+            if let (Some(signal), Some(of)) = (signal, made.get_mut(&part)) {
+                // In a graph of primitives each of them may be dead by itself.
+                let single = chains.iter().filter(|_| !self.graph.is_open());
+                of.signals.extend(single.map(|&chain| ((vec![chain], home), signal)));
+                of.signals.insert((chains, home), signal);
             }
         }
         edges.sort_by_key(|edge| edge.0);
         edges.dedup();
         edges
+    }
+
+    /// Sends a part a signal that all these values of another part are there.
+    pub(super) fn signal(
+        &mut self,
+        values: &[ValueId],
+        (home, part): (PartIndex, PartIndex),
+        made: &mut MadeParts,
+    ) -> Option<ValueId> {
+        let &first = values.first()?;
+        let frame = self.cross_in(first, [home, part], made);
+        let (from, to) = (made.get(&home)?, made.get(&part)?);
+        let local: Vec<ValueId> = values.iter().filter_map(|value| from.values.get(value).copied()).collect();
+        let loc = self.m().defining_op(first).map_or(LocId::UNKNOWN, |op| self.m().loc(op));
+        let ready = self.ready(&local, from, loc)?;
+        self.n_signals += 1;
+        Some(self.cross(ready, (from, to), frame, (loc, None)))
+    }
+
+    /// A chain that is ready when all these values are; none for no values.
+    pub(super) fn ready(&mut self, values: &[ValueId], of: &PartFunction, loc: LocId) -> Option<ValueId> {
+        match values {
+            [] => None,
+            [chain] if is_chain(self.m(), *chain) => Some(*chain),
+            _ => {
+                let merge = self.append(of, loc, "tfrt.merge.chains", values, &[CHAIN], &[]);
+                Some(self.m().result(merge, 0))
+            }
+        }
     }
 
     /// A chain that is ready after this one of another part, without a signal, because a value of the same op
@@ -435,7 +457,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let loc = self.m().loc(op);
         let merge = self.append(of, loc, "tfrt.merge.chains", &[value], &[CHAIN], &[]);
         let ready = self.m().result(merge, 0);
-        made.get_mut(&part)?.signals.insert((chain, home), ready);
+        made.get_mut(&part)?.signals.insert((vec![chain], home), ready);
         Some(ready)
     }
 
@@ -526,9 +548,11 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let results: Vec<ValueId> = m.results(op).collect();
         let loc = m.loc(op);
         let names = callees(m, op);
+        let gate = self.gate(op, &members, made);
         // A frame for the op, if the values of two calls could be confused.
         let n_sites = |name: &StrId| self.reach.n_sites.get(name).copied().unwrap_or(0);
-        let has_frame = control == Control::While || names.iter().any(|name| n_sites(name) > 1);
+        let has_frame =
+            control == Control::While || gate.is_some() || names.iter().any(|name| n_sites(name) > 1);
         let frame = has_frame.then(|| {
             self.n_frames += 1;
             let of = self.m().node_name(op).unwrap_or("call").to_owned();
@@ -549,14 +573,18 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                     operands.push(value);
                 }
             }
-            let edges = self.edges(chains, part, made);
+            let (edges, gate) = match &gate {
+                Some(gate) => (Vec::new(), gate.get(&part).copied()),
+                None => (self.edges(chains, part, made), None),
+            };
             let at = self.graph.frame_of(op);
             self.enter(at, part, made);
             let Some(of) = made.get(&part) else { continue };
             let mut step = of.step_of(at);
             if let Some(frame) = &frame {
                 let frame = self.r.cx().str_attr(frame);
-                let enter = self.append(of, loc, dev::ENTER, &[step], &[STEP], &[("bef.frame", frame)]);
+                let taken: Vec<ValueId> = std::iter::once(step).chain(gate).collect();
+                let enter = self.append(of, loc, dev::ENTER, &taken, &[STEP], &[("bef.frame", frame)]);
                 step = self.m().result(enter, 0);
             }
             operands.push(step);

@@ -18,15 +18,18 @@
 //! The step enters a loop in any case: if all else that enters is dead, there is one iteration of dead
 //! values. So a send runs whenever its recv does, and what is dead arrives as dead.
 //!
+//! An op that runs functions runs in all its parts or in none: whether an operand is dead or an error is
+//! decided in one part, and gates the step of the call in each.
+//!
 //! An invariant enters in each part that reads it, hence crosses once, before the loop. Devices of
 //! primitives: [`primitives`](super::primitives).
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::divide::{Divide, MadeParts, STEP};
-use super::primitives::{is_invariant, is_merge};
+use super::primitives::{is_invariant, is_merge, origin};
 use super::reach::PartIndex;
 use crate::device::{errors, is_everywhere};
 use crate::dialects::dev;
@@ -42,6 +45,8 @@ pub(super) struct GraphFrames {
     frames: Frames,
     /// The parts with ops in each loop or in one inside of it.
     members: FxHashMap<FrameId, BTreeSet<PartIndex>>,
+    /// The loops with ops in them, or in one inside of them, that run functions, and so need a step.
+    with_calls: FxHashSet<FrameId>,
     /// The names of the frames of steps.
     names: FxHashMap<FrameId, AttrId>,
     /// The tokens of the steps' NextIterations.
@@ -59,12 +64,23 @@ impl GraphFrames {
         !self.members.is_empty()
     }
 
+    /// True for a loop whose parts have steps in it.
+    fn has_steps(&self, frame: FrameId) -> bool {
+        let is_divided = self.members.get(&frame).is_some_and(|parts| parts.len() > 1);
+        frame != ROOT && (is_divided || self.with_calls.contains(&frame))
+    }
+
+    /// A frame and those around it.
+    fn around(&self, frame: FrameId) -> impl Iterator<Item = FrameId> + use<> {
+        let parents: Vec<FrameId> =
+            std::iter::successors(Some(frame), |&frame| self.frames.frame(frame).parent).collect();
+        parents.into_iter()
+    }
+
     /// Adds a part to a frame and to those around it.
     fn join(&mut self, frame: FrameId, part: PartIndex) {
-        let mut at = Some(frame);
-        while let Some(frame) = at {
+        for frame in self.around(frame) {
             self.members.entry(frame).or_default().insert(part);
-            at = self.frames.frame(frame).parent;
         }
     }
 }
@@ -83,10 +99,9 @@ impl Divide<'_, '_, '_> {
         self.graph = GraphFrames { frames, ..GraphFrames::default() };
         let ops: Vec<OpId> = self.m().ops_in(inner).filter(|&op| op != end).collect();
         self.join_all(&ops, graph);
-        for frame in self.graph.frames.ids().filter(|&frame| frame != ROOT) {
+        for frame in self.graph.frames.ids().filter(|&frame| self.graph.has_steps(frame)) {
             let data = self.graph.frames.frame(frame);
-            let is_divided = self.graph.members.get(&frame).is_some_and(|parts| parts.len() > 1);
-            if is_divided && data.conds.len() != 1 {
+            if data.conds.len() != 1 {
                 return self.cx.report(errors::loop_condition(self.m(), data.enters[0], data.conds.len()));
             }
         }
@@ -152,6 +167,7 @@ impl Divide<'_, '_, '_> {
             }
             let frame = self.graph.frames.of_op(op);
             if Control::of(m, op).is_some() {
+                self.graph.with_calls.extend(self.graph.around(frame));
                 reach.members(m, op).into_iter().for_each(|part| self.graph.join(frame, part));
                 continue;
             }
@@ -227,8 +243,9 @@ impl Divide<'_, '_, '_> {
     fn turn(&mut self, cond: OpId, made: &mut MadeParts) {
         let frame = self.graph.frames.of_op(cond);
         let parts: Vec<PartIndex> = self.graph.members.get(&frame).into_iter().flatten().copied().collect();
+        let parts = if self.graph.has_steps(frame) { parts } else { Vec::new() };
         let (loc, value) = (self.m().loc(cond), self.m().result(cond, 0));
-        for part in parts.iter().copied().filter(|_| parts.len() > 1) {
+        for part in parts {
             self.enter(frame, part, made);
             let Some(goes_on) = self.need(value, part, made) else { return };
             let (Some(of), Some(&token)) = (made.get(&part), self.graph.tokens.get(&(frame, part))) else {
@@ -242,6 +259,74 @@ impl Divide<'_, '_, '_> {
             let next = self.m().result(next, 0);
             self.append(of, loc, Primitive::Sink.op_name(), &[token, next], &[], &[]);
         }
+    }
+
+    /// In a graph of primitives, a chain in each part of an op that runs functions: dead, or an error, if an
+    /// operand of the op is. One part decides it for all, since others may not have all operands.
+    pub(super) fn gate(
+        &mut self,
+        op: OpId,
+        members: &BTreeSet<PartIndex>,
+        made: &mut MadeParts,
+    ) -> Option<FxHashMap<PartIndex, ValueId>> {
+        let (m, reach) = (self.r.ir(), self.reach);
+        let frame = self.graph.frame_of(op);
+        // The arguments of a function that runs are not dead, and neither are constants.
+        let is_certain = |value| m.defining_op(origin(m, value)).is_none_or(|op| is_everywhere(m, op));
+        let values: Vec<ValueId> = m.operands(op).filter(|&value| !is_certain(value)).collect();
+        if !self.graph.is_open() || values.is_empty() {
+            return None;
+        }
+        let n_own = |part: PartIndex| values.iter().filter(|&&v| reach.home(m, v) == Some(part)).count();
+        let owner = members.iter().copied().max_by_key(|&part| (n_own(part), std::cmp::Reverse(part)))?;
+        let loc = m.loc(op);
+        let mut local = Vec::new();
+        for value in values {
+            if is_chain(self.m(), value) {
+                local.extend(self.edges(&[value], owner, made));
+            } else {
+                local.push(self.present(value, owner, made)?);
+            }
+        }
+        let decided = self.ready(&local, made.get(&owner)?, loc)?;
+        let mut gates = FxHashMap::from_iter([(owner, decided)]);
+        for &part in members.iter().filter(|&&part| part != owner) {
+            [owner, part].into_iter().for_each(|part| self.enter(frame, part, made));
+            let gate = self.cross(decided, (made.get(&owner)?, made.get(&part)?), frame, (loc, None));
+            self.n_signals += 1;
+            gates.insert(part, gate);
+        }
+        Some(gates)
+    }
+
+    /// A value in a part, or a chain that is ready when it is.
+    fn present(&mut self, value: ValueId, part: PartIndex, made: &mut MadeParts) -> Option<ValueId> {
+        let m = self.m();
+        let home = self.reach.home(m, value)?;
+        let is_read = m.users(value).any(|(user, _)| !is_merge(m, user) && self.reads(user, value, part));
+        let of = made.get(&part)?;
+        let key = (vec![value], home);
+        if home == part || is_read || of.values.contains_key(&value) {
+            return self.need(value, part, made);
+        }
+        if let Some(&signal) = of.signals.get(&key) {
+            return Some(signal);
+        }
+        self.need(value, home, made)?;
+        let signal = self.signal(&[value], (home, part), made)?;
+        made.get_mut(&part)?.signals.insert(key, signal);
+        Some(signal)
+    }
+
+    /// True if an op needs a value in this part.
+    fn reads(&self, op: OpId, value: ValueId, part: PartIndex) -> bool {
+        let (m, reach) = (self.m(), self.reach);
+        let Some(control) = Control::of(m, op) else { return reach.part_of_op(m, op) == part };
+        let first = usize::from(matches!(control, Control::If | Control::Case));
+        m.operands(op).enumerate().filter(|&(_, operand)| operand == value).any(|(i, _)| match i < first {
+            true => reach.members(m, op).contains(&part),
+            false => reach.takers(m, op, i - first).contains(&part),
+        })
     }
 
     /// Ends the graph of a part with the results that it gives. They wait for the control edges of the part.

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
+use crate::device::handles::HandleDevices;
 use crate::device::sets::Sets;
 use crate::device::specs::{CLIENT, DeviceIndex, Devices};
 use crate::device::{is_constant, is_everywhere, is_handle, is_placed};
@@ -68,18 +69,23 @@ pub(in crate::device) fn flatten_all(r: &mut Rewriter<'_>) {
 
 /// Gives all primitives of graphs without islands their devices, except for those of parts, which have them.
 pub(in crate::device) fn assign_all(r: &mut Rewriter<'_>, devices: &Devices) {
-    for graph in whole_graphs(r.ir()) {
-        assign(r, graph, devices);
+    let graphs = whole_graphs(r.ir());
+    if graphs.is_empty() {
+        return;
+    }
+    let handles = HandleDevices::of_module(r.ir(), devices);
+    for graph in graphs {
+        assign(r, graph, devices, &handles);
     }
 }
 
 /// Gives the primitives of a graph without islands their devices. A graph with wrong frames stays as it is;
 /// its division reports them.
-fn assign(r: &mut Rewriter<'_>, graph: OpId, devices: &Devices) {
+fn assign(r: &mut Rewriter<'_>, graph: OpId, devices: &Devices, handles: &HandleDevices) {
     let m = r.ir();
     let (Ok(frames), Some(block)) = (Frames::of(m, graph), block_of(m, graph)) else { return };
     let ops: Vec<OpId> = m.ops_in(block).collect();
-    let mut slots = PrimitiveSlots::of(m, &ops, &frames, devices);
+    let mut slots = PrimitiveSlots::of(m, &ops, &frames, (devices, handles));
     slots.improve();
     let placed: Vec<(OpId, DeviceIndex)> =
         slots.of.iter().map(|(&op, &slot)| (op, slots.all[slot].device)).collect();
@@ -108,7 +114,12 @@ struct PrimitiveSlots<'a> {
 }
 
 impl<'a> PrimitiveSlots<'a> {
-    fn of(m: &'a Module, ops: &[OpId], frames: &'a Frames, devices: &'a Devices) -> PrimitiveSlots<'a> {
+    fn of(
+        m: &'a Module,
+        ops: &[OpId],
+        frames: &'a Frames,
+        (devices, handles): (&'a Devices, &HandleDevices),
+    ) -> PrimitiveSlots<'a> {
         let is_mine = |&op: &OpId| {
             let is_other = is_everywhere(m, op) || is_merge(m, op) || m.op_name_str(op) == FETCH;
             !is_other && (!is_placed(m, op) || m.attr(op, names::DEVICE).is_none())
@@ -118,6 +129,10 @@ impl<'a> PrimitiveSlots<'a> {
         let mut fixed: Vec<(OpId, DeviceIndex)> = Vec::new();
         for &op in &mine {
             sets.id(op);
+            if let Some(device) = handles.of_op(m, op) {
+                fixed.push((op, device));
+                continue;
+            }
             let passes_on = match Primitive::of(m, op) {
                 Some(Primitive::Switch | Primitive::SwitchN | Primitive::Exit | Primitive::LoopCond) => true,
                 _ => m.operands(op).any(|value| is_handle(m, value)),

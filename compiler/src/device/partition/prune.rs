@@ -52,8 +52,11 @@ struct Needs {
 }
 
 /// The needed values of a function.
+#[derive(Default)]
 struct NeededValues {
     values: FxHashSet<ValueId>,
+    /// The NextIterations whose values are needed.
+    sinks: FxHashSet<OpId>,
     todo: Vec<OpId>,
 }
 
@@ -113,7 +116,7 @@ impl Needs {
         let frames: FxHashMap<OpId, Frames> =
             graphs.filter_map(|&graph| Some((graph, Frames::of(m, graph).ok()?))).collect();
         let roots = ops.iter().copied().filter(|&op| op == end || self.is_root(m, op));
-        let mut needed = NeededValues { values: FxHashSet::default(), todo: roots.collect() };
+        let mut needed = NeededValues { todo: roots.collect(), ..NeededValues::default() };
         let mut grown = Vec::new();
         while let Some(op) = needed.todo.pop() {
             self.ops.insert(op);
@@ -127,9 +130,9 @@ impl Needs {
             }
             if Primitive::of(m, op) == Some(Primitive::Source) {
                 let tokens = m.results(op).flat_map(|value| m.users(value)).map(|(user, _)| user);
-                needed.todo.extend(tokens.filter(|&user| {
-                    Primitive::of(m, user) == Some(Primitive::Sink) && !self.ops.contains(&user)
-                }));
+                let sinks = tokens.filter(|&user| Primitive::of(m, user) == Some(Primitive::Sink));
+                let NeededValues { sinks: known, todo, .. } = &mut needed;
+                todo.extend(sinks.filter(|&sink| known.insert(sink)));
             }
             // A loop ends by its condition.
             if let Some(frames) = m.parent_op(op).and_then(|graph| frames.get(&graph)) {

@@ -7,14 +7,14 @@
 
 use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::Op;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use crate::device::handles::ties;
 use crate::device::sets::Sets;
 use crate::device::specs::{Specs, groups_of};
 use crate::device::{errors, is_handle, is_placed};
 use crate::dialects::tf::{self, Control};
-use crate::dialects::tf_executor::{self, Primitive};
-use crate::graph::effects::{callees, functions};
+use crate::graph::effects::functions;
 use crate::ir::{AttrKind, Module, OpId, StrId, ValueId};
 use crate::pass::PassCx;
 
@@ -80,7 +80,7 @@ impl Groups {
         let mut ops = Vec::new();
         for &function in &order {
             for op in m.walk(function) {
-                tie_primitive(m, op, &mut sets);
+                ties(m, op, &functions, &mut |a, b| sets.join(Tied::Value(a), Tied::Value(b)));
                 if !is_placed(m, op) {
                     continue;
                 }
@@ -89,12 +89,9 @@ impl Groups {
                 for class in groups_of(m, op) {
                     sets.join(Tied::Op(op), Tied::Class(function, class));
                 }
-                match Control::of(m, op) {
-                    Some(control) => pass_through(m, op, control, &functions, &mut sets),
-                    None => {
-                        let spec = specs.of(m, op, cx);
-                        tie(m, op, &mut sets, |container, name| named.number(container, name, &spec));
-                    }
+                if Control::of(m, op).is_none() {
+                    let spec = specs.of(m, op, cx);
+                    tie(m, op, &mut sets, |container, name| named.number(container, name, &spec));
                 }
             }
         }
@@ -139,74 +136,9 @@ fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>, number: impl FnOnce(Option<S
     }
 }
 
-/// Ties the resources that a primitive of dataflow control flow passes on.
-fn tie_primitive(m: &Module, op: OpId, sets: &mut Sets<Tied>) {
-    let mut join = |a: ValueId, b: ValueId| {
-        if is_handle(m, a) && is_handle(m, b) {
-            sets.join(Tied::Value(a), Tied::Value(b));
-        }
-    };
-    match Primitive::of(m, op) {
-        Some(Primitive::Sink) => {
-            let source = m.defining_op(m.operand(op, 0));
-            let back = source.and_then(|source| m.results(source).next());
-            back.into_iter().for_each(|back| join(back, m.operand(op, 1)));
-        }
-        Some(_) => {
-            let mut all = m.operands(op).chain(m.results(op)).filter(|&value| is_handle(m, value));
-            if let Some(first) = all.next() {
-                all.for_each(|value| join(first, value));
-            }
-        }
-        // A graph or an island gives what its terminator has.
-        None => {
-            let end = tf_executor::block_of(m, op).and_then(|block| m.last_op(block));
-            let given = end.filter(|_| m.op_name_str(op).starts_with("tf_executor."));
-            let given = given.into_iter().flat_map(|end| m.operands(end));
-            m.results(op).zip(given).for_each(|(result, value)| join(result, value));
-        }
-    }
-}
-
 /// True if an op's resource comes from nowhere else.
 fn makes_resource(m: &Module, op: OpId) -> bool {
     m.results(op).any(|value| is_handle(m, value)) && !m.operands(op).any(|value| is_handle(m, value))
-}
-
-/// Ties the resources that an op passes to functions to those inside.
-fn pass_through(
-    m: &Module,
-    op: OpId,
-    control: Control,
-    functions: &FxHashMap<StrId, OpId>,
-    sets: &mut Sets<Tied>,
-) {
-    let first = usize::from(matches!(control, Control::If | Control::Case));
-    let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
-    let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
-    let mut join = |a: &[ValueId], b: &[ValueId]| {
-        for (&a, &b) in a.iter().zip(b).filter(|&(&a, &b)| is_handle(m, a) && is_handle(m, b)) {
-            sets.join(Tied::Value(a), Tied::Value(b));
-        }
-    };
-    for callee in callees(m, op).into_iter().collect::<FxHashSet<_>>() {
-        let Some(block) =
-            functions.get(&callee).and_then(|&function| m.entry(*m.regions_of(function).first()?))
-        else {
-            continue;
-        };
-        join(&operands, m.args(block));
-        let Some(end) = m.last_op(block) else { continue };
-        let returned: Vec<ValueId> = m.operands(end).collect();
-        // The condition of a loop returns no tied value.
-        join(&results, &returned);
-        if control == Control::While {
-            join(&operands, &returned);
-        }
-    }
-    if control == Control::While {
-        join(&operands, &results);
-    }
 }
 
 impl DeviceGroup {
