@@ -269,11 +269,11 @@ pub(crate) fn access(m: &Module, op: OpId, effectful: &FxHashSet<StrId>) -> Opti
     state_access(m, op).or_else(|| calls().then_some(Access::Write))
 }
 
-/// The functions with effects, their own or those of callees.
+/// The functions with effects, their own, those of graphs in them, or those of callees.
 pub(crate) fn effectful(m: &Module, functions: &FxHashMap<StrId, OpId>) -> FxHashSet<StrId> {
     let (mut own, mut calls) = (Vec::new(), Vec::new());
     for (&name, &function) in functions {
-        for op in body(m, function) {
+        for op in m.walk(function) {
             if state_access(m, op).is_some() {
                 own.push(name);
             }
