@@ -116,9 +116,9 @@ pub(super) struct EffectState {
 }
 
 impl EffectState {
-    /// The state of a block in which nothing but operands orders effects.
-    pub(super) fn unordered() -> EffectState {
-        EffectState { unordered: Some(Vec::new()), ..EffectState::after(None) }
+    /// The state of a block whose effects wait for `chain`, and in which nothing but operands orders them.
+    pub(super) fn unordered(chain: Option<ValueId>) -> EffectState {
+        EffectState { unordered: Some(Vec::new()), ..EffectState::after(chain) }
     }
 
     /// The chains of all effects so far, which may be dead, if nothing orders them.

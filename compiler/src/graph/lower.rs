@@ -17,11 +17,13 @@
 //! Kernels have no rows from which the typed builder ([`Builder`]) could infer their results, so they are
 //! created by the [`Rewriter`] with the types of what they replace.
 
+mod frames;
 mod parts;
 
 use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::frames::{frame, is_part, started_early};
 use super::effects::{EffectState, body, callees, effectful, functions};
 use crate::build::Builder;
 use crate::build::query::n_elements;
@@ -62,7 +64,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         effectful(m, &functions).into_iter().partition(|name| frame(m, functions[name]) == Some("loop"));
     let called: FxHashSet<StrId> =
         functions.values().flat_map(|&function| body(m, function)).flat_map(|op| callees(m, op)).collect();
-    let mut lowering = Lowering { r, cx, functions, effectful, loops, n_loops: 0 };
+    let started = started_early(m, &functions, &effectful, &loops);
+    let mut lowering = Lowering { r, cx, functions, effectful, loops, started, n_loops: 0 };
     for (name, function) in lowering.wrapped(&called) {
         lowering.wrap(name, function);
     }
@@ -73,7 +76,9 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
             lowering.add_chain(function, 0);
         } else if lowering.loops.contains(&name) {
             // In front of the condition.
-            lowering.add_chain(function, 1);
+            for _ in 0..1 + usize::from(lowering.started.contains(&name)) {
+                lowering.add_chain(function, 1);
+            }
         }
     }
     for (_, function) in signed {
@@ -86,11 +91,6 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// The kind of a function in which nothing but operands orders effects ([`FRAME`]).
-fn frame(m: &Module, function: OpId) -> Option<&str> {
-    m.attr_named(function, FRAME).and_then(|attr| m.cx.as_str(attr))
-}
-
 struct Lowering<'a, 'm, 'c> {
     r: &'a mut Rewriter<'m>,
     cx: &'a PassCx<'c>,
@@ -99,6 +99,8 @@ struct Lowering<'a, 'm, 'c> {
     /// The functions of frames with effects: each iteration is given the completion of those of the one
     /// before, and returns that of its own too.
     loops: FxHashSet<StrId>,
+    /// Those that are given what effects wait for, too ([`started_early`]).
+    started: FxHashSet<StrId>,
     n_loops: u64,
 }
 
@@ -230,9 +232,13 @@ impl Lowering<'_, '_, '_> {
         let name = self.m().symbol_name(function);
         let has_effects = name.is_some_and(|name| self.effectful.contains(&name));
         let is_loop = name.is_some_and(|name| self.loops.contains(&name));
-        let first = if has_effects && private { self.m().args(block).last().copied() } else { None };
+        let is_early = name.is_some_and(|name| self.started.contains(&name));
         let is_frame = frame(self.m(), function).is_some();
-        let mut state = if is_frame { EffectState::unordered() } else { EffectState::after(first) };
+        // The call of a graph is strict, and begins when the effects before it are complete, but for a part's.
+        let waits = has_effects && private && (!is_frame || is_part(self.m(), function)) || is_early;
+        let chains = self.m().args(block).iter().rev().copied();
+        let first = chains.skip(usize::from(is_early)).next().filter(|_| waits);
+        let mut state = if is_frame { EffectState::unordered(first) } else { EffectState::after(first) };
         if is_frame {
             let name = self.r.cx().str_id(FRAME);
             self.r.remove_attr(function, name);
@@ -246,9 +252,9 @@ impl Lowering<'_, '_, '_> {
                 } else if self.m().op_name_str(op) == While::NAME {
                     self.frame_loop(op, &mut state);
                 } else if self.m().next_op(op).is_none() && has_effects {
-                    self.returns(op, private, &mut state);
+                    self.returns(op, (private, first), &mut state);
                 } else if self.m().next_op(op).is_none() && is_loop {
-                    self.ends_iteration(op, block, &state);
+                    self.ends_iteration(op, (block, first), &state);
                 }
                 continue;
             }
@@ -400,43 +406,13 @@ impl Lowering<'_, '_, '_> {
         Some(self.m().result(made, 0))
     }
 
-    /// Passes the completion of effects from iteration to iteration of a frame.
-    fn frame_loop(&mut self, op: OpId, state: &mut EffectState) {
-        let m = self.m();
-        if !callees(m, op).iter().any(|name| self.loops.contains(name)) {
-            return;
-        }
-        let mut operands: Vec<ValueId> = m.operands(op).collect();
-        let mut types: Vec<TypeId> = m.results(op).map(|value| m.value_type(value)).collect();
-        let modes = m.attr(op, names::BEF_OPERAND_MODES).map(|attr| m.cx.attr(attr));
-        let mut modes = if let Some(AttrKind::Array(modes)) = modes { modes.to_vec() } else { Vec::new() };
-        let n = types.len();
-        operands.push(self.chain(op, &[]));
-        types.push(CHAIN);
-        modes.push(self.r.cx().str_attr("lenient"));
-        let new = self.r.rebuild(op, &operands, &types);
-        let modes = self.r.cx().array_attr(&modes);
-        self.r.set_attr(new, names::BEF_OPERAND_MODES, modes);
-        let results: Vec<ValueId> = self.m().results(new).collect();
-        self.r.replace_op(op, &results[..n]);
-        state.barrier(Some(results[n]));
-    }
-
-    /// Returns the completion of the effects of an iteration and of those before it.
-    fn ends_iteration(&mut self, op: OpId, block: BlockId, state: &EffectState) {
-        let before = self.m().args(block).last().copied();
-        let all: Vec<ValueId> =
-            before.into_iter().chain(state.completions().unwrap_or_default().iter().copied()).collect();
-        let Some(chain) = self.join_dead(op, &all) else { return };
-        let mut values: Vec<ValueId> = self.m().operands(op).collect();
-        values.insert(values.len().saturating_sub(1), chain);
-        self.r.set_operands(op, &values);
-    }
-
     /// Lowers the return of a function with effects.
-    fn returns(&mut self, op: OpId, private: bool, state: &mut EffectState) {
+    fn returns(&mut self, op: OpId, (private, first): (bool, Option<ValueId>), state: &mut EffectState) {
         let waits = match state.completions() {
-            Some(completions) => self.join_dead(op, completions).into_iter().collect(),
+            Some(completions) => {
+                let all: Vec<ValueId> = first.into_iter().chain(completions.iter().copied()).collect();
+                self.join_dead(op, &all).into_iter().collect()
+            }
             None => self.join_effects(op, state),
         };
         let values: Vec<ValueId> = self.m().operands(op).collect();
