@@ -171,6 +171,21 @@ func.func @inner(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 #[test]
+fn a_chain_of_the_host_waits_for_a_value_in_the_memory_of_a_device() {
+    let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = "tf.Neg"(%x) {bef.device = "@SIM:0"} : (tensor<4xf32>) -> tensor<4xf32>
+  %c = tfrt.merge.chains %a : tensor<4xf32>
+  %b = "tf.Abs"(%x, %c) : (tensor<4xf32>, !tfrt.chain) -> tensor<4xf32>
+  tfrt.return %b : tensor<4xf32>
+}"#;
+    for queue in ["s", "mstd:2"] {
+        let loaded = runtime("CPU:1,SIM:1", queue, &[SIM]).load_bytes(&compiled(text, None));
+        let results = call(&loaded.expect("it loads"), &[-1.0, 2.0, -3.0, 4.0]);
+        assert_eq!(values(&results[0]), [1.0, 2.0, 3.0, 4.0], "{queue}");
+    }
+}
+
+#[test]
 fn memory_is_counted_and_limited() {
     let text = r#"func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %a = dev.transfer %x to "@SIM:0" : tensor<?xf32>

@@ -4,6 +4,7 @@
 //! kernel of the host on a CPU        reads and writes the host's memory
 //! kernel on a device with a memory   reads and writes that memory, and reads copies of the host's values
 //! dev.transfer                       reads any memory, writes that of the device it names
+//! tfrt.merge.chains                  waits for values in any memory, and reads none
 //! control flow, arguments            unknown: such operands are checked when the kernel runs
 //! ```
 //!
@@ -26,9 +27,14 @@ struct Place {
     producer: u32,
 }
 
-/// True if a kernel takes operands in any memory: control flow, and kernels that pass values on.
+/// True if a kernel takes operands in any memory: control flow, and kernels that pass values on or only wait
+/// for them.
 pub(super) fn is_passive(signature: &Signature) -> bool {
-    signature.calls.is_some() || signature.takes_any_state || signature.observes || signature.takes_any_memory
+    signature.calls.is_some()
+        || signature.takes_any_state
+        || signature.observes
+        || signature.takes_any_memory
+        || signature.reads_nothing
 }
 
 /// Checks all functions of a file with a device that has a memory of its own.

@@ -182,6 +182,7 @@ impl Param for Ignored {
     type Item<'f> = Ignored;
     fn declare(signature: &mut Signature) {
         signature.rest = Some(&[]);
+        signature.reads_nothing = signature.operands.is_empty();
     }
     fn extract<'f>(_: &'f KernelFrame<'_>, _: &mut Cursor) -> Result<Ignored, Outcome> {
         Ok(Ignored)

@@ -131,6 +131,8 @@ pub struct Signature {
     /// True if it takes values in any memory and enqueues its work on the device itself. On a device with
     /// streams it is called on the host, like the kernels that were added for one kind of devices.
     pub takes_any_memory: bool,
+    /// True if it waits for its operands and reads none, in whatever memory they are.
+    pub reads_nothing: bool,
     /// Preparation of each use when a program is loaded.
     pub prepare: Option<MakePrepared>,
 }
