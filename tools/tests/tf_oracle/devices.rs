@@ -1,6 +1,7 @@
 //! Random programs whose ops are on random devices, as one function or partitioned, on several work queues,
 //! with functions or natively with dataflow control flow. They have the results and effects that the oracle
-//! gives without devices, and leave no memory and no step behind.
+//! gives without devices, and leave no memory and no step behind. Each way to compile a program runs on one
+//! thread and on one of the other queues, on each of them in turn.
 //!
 //! A program in which a handle would have to cross between devices is refused, and does not count.
 
@@ -22,7 +23,7 @@ use crate::random::{Executor, compare_with_oracle, natively, number, parsed, sai
 
 /// The number of programs, unless `BEFROST_DEVICE_CASES` sets it. `BEFROST_DEVICE_FIRST` sets the first seed
 /// (`cargo run -p xtask -- random-devices`).
-const CASES: u64 = 30;
+const CASES: u64 = 40;
 
 /// The number of steps of `@main`.
 const STEPS: usize = 10;
@@ -97,7 +98,7 @@ const fn native(partition: Partition, policy: &'static str, level: u8) -> Way {
     Way { native: true, ..cpu(partition, policy, level) }
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 14] = [
     cpu(Partition::None, "first", 0),
     cpu(Partition::None, "greedy", 1),
     cpu(Partition::None, "list", 2),
@@ -106,17 +107,12 @@ const WAYS: [Way; 8] = [
     cpu(Partition::Worker, "greedy", 0),
     cpu(Partition::Worker, "first", 2),
     native(Partition::None, "first", 0),
-];
-
-/// Further ways, for `BEFROST_DEVICE_ALL`, in which not all programs are right yet: accelerators, and divided
-/// dataflow control flow.
-const MORE_WAYS: [Way; 6] = [
-    sim(Partition::None, "first", 0),
-    sim(Partition::None, "list", 2),
-    sim(Partition::Device, "greedy", 1),
     native(Partition::Device, "first", 0),
     native(Partition::Device, "list", 2),
     native(Partition::Worker, "greedy", 1),
+    sim(Partition::None, "first", 0),
+    sim(Partition::None, "list", 2),
+    sim(Partition::Device, "greedy", 1),
 ];
 
 #[test]
@@ -132,6 +128,7 @@ fn random_devices() {
                 let shorter = (0..STEPS).find_map(|n| check(seed, n).err().map(|why| (n, why)));
                 let (n, why) = shorter.unwrap_or((STEPS, why));
                 let text = placed(&Program::random(mode_of(seed), seed, n).text, seed);
+                println!("seed {seed}, {n} steps: {why:.400}");
                 failures.push(format!("seed {seed}, {n} steps, {:?}: {why}\n{text}", mode_of(seed)));
             }
         }
@@ -147,9 +144,7 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
     let program = Program::random(mode_of(seed), seed, n);
     let text = placed(&program.text, seed);
     let mut executors = Vec::new();
-    let in_all_ways = std::env::var_os("BEFROST_DEVICE_ALL").is_some();
-    let ways = WAYS.iter().chain(MORE_WAYS.iter().filter(|_| in_all_ways));
-    for &Way { devices, partition, policy, level, native } in ways {
+    for (i, &Way { devices, partition, policy, level, native }) in WAYS.iter().enumerate() {
         let kind = if native { ", dataflow control flow" } else { "" };
         let way = format!("{devices} {partition:?} {policy} -O{level}{kind}");
         let (of_set, policy) = (devices.to_owned(), policy.to_owned());
@@ -170,7 +165,10 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
         };
         let bef = emit_parts(&module, &EmitOptions::default());
         let bef = bef.map_err(|wrong| format!("{way}: {}", said(&wrong)))?.to_vec();
-        for place in &PLACES[devices] {
+        // The single thread, and one of the other queues.
+        let places = &PLACES[devices];
+        let other = 1 + (seed as usize).wrapping_add(i) % (places.len() - 1);
+        for place in [&places[0], &places[other]] {
             // Partitioning, like optimization, may choose another of several locations of an error. From
             // level 1 on locations are not compared.
             let name = format!("{way} on {}", place.queue);

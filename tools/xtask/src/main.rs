@@ -6,8 +6,7 @@
 //! kills [N]          training that is killed N times (200) and resumed: it must end with the same bits
 //! loom               the loom tests of our concurrent code, which try every interleaving
 //! model KIND [N=V].. a network as text, `residual` or `transformer`, see `befrost_testing::models`
-//! random-devices [all] [FROM N]  random programs on random devices, as one function and in parts; with
-//!                    `all` also on accelerators and with divided dataflow control flow, not yet always right
+//! random-devices [FROM N]  random programs on random devices, as one function and in parts, optimized
 //! random-gradients [FROM N]  gradients of random programs, at every level and recomputed
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
 //! sizes              the sizes of small programs, against a table
@@ -40,17 +39,15 @@ fn main() -> ExitCode {
         ["loom"] => loom(),
         ["model", words @ ..] => model(words),
         ["mutate-validate"] => mutate::run(&root(), &target()),
-        ["random-devices"] => random_devices("1", "10000", false),
-        ["random-devices", "all"] => random_devices("1", "10000", true),
-        ["random-devices", first, n] => random_devices(first, n, false),
-        ["random-devices", "all", first, n] => random_devices(first, n, true),
+        ["random-devices"] => random_devices("1", "10000"),
+        ["random-devices", first, n] => random_devices(first, n),
         ["random-gradients"] => random_gradients("1", "5000"),
         ["random-gradients", first, n] => random_gradients(first, n),
         ["refuse-memory"] => refuse_memory(),
         ["sizes"] => sizes::run(&root(), &target()),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [all] [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
             );
             return ExitCode::from(2);
         }
@@ -70,11 +67,12 @@ fn model(words: &[&str]) -> Result<(), String> {
     std::io::stdout().write_all(text.as_bytes()).map_err(|error| format!("cannot write: {error}"))
 }
 
-/// Runs the test of random programs on random devices with `n` of them, from `first` on.
-fn random_devices(first: &str, n: &str, in_all_ways: bool) -> Result<(), String> {
-    let set = [("BEFROST_DEVICE_FIRST", first), ("BEFROST_DEVICE_CASES", n), ("BEFROST_DEVICE_ALL", "1")];
-    let set = if in_all_ways { &set[..] } else { &set[..2] };
-    test("tf_oracle", "random_devices", set, "a program has other results on devices")
+/// Runs the test of random programs on random devices with `n` of them, from `first` on. Optimized: most of
+/// its time is the compiler's, and unoptimized it has six times as much.
+fn random_devices(first: &str, n: &str) -> Result<(), String> {
+    let set = [("BEFROST_DEVICE_FIRST", first), ("BEFROST_DEVICE_CASES", n)];
+    let failure = "a program has other results on devices";
+    run_test(&["--release"], "tf_oracle", "random_devices", &set, failure)
 }
 
 /// Runs the test of gradients of random programs with `n` of them, from `first` on.
@@ -97,8 +95,21 @@ fn kills(n: &str) -> Result<(), String> {
 
 /// Runs one test of the tools with the environment variables `set`.
 fn test(file: &str, name: &str, set: &[(&str, &str)], failure: &str) -> Result<(), String> {
+    run_test(&[], file, name, set, failure)
+}
+
+/// Runs one test of the tools with these options of Cargo.
+fn run_test(
+    options: &[&str],
+    file: &str,
+    name: &str,
+    set: &[(&str, &str)],
+    failure: &str,
+) -> Result<(), String> {
     let status = Command::new("cargo")
-        .args(["test", "-p", "befrost-tools", "--test", file, name, "--", "--nocapture"])
+        .args(["test", "-p", "befrost-tools"])
+        .args(options)
+        .args(["--test", file, name, "--", "--nocapture"])
         .current_dir(root())
         .envs(set.iter().copied())
         .status()

@@ -483,8 +483,8 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         last.record(parts);
     }
 
-    /// The chains that these were merged from.
-    fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
+    /// The values from which these were merged, if they are merges of chains.
+    pub(super) fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
         let m = self.m();
         let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
         let mut todo: Vec<ValueId> = chains.iter().rev().copied().collect();

@@ -273,7 +273,9 @@ impl Divide<'_, '_, '_> {
         let frame = self.graph.frame_of(op);
         // The arguments of a function that runs are not dead, and neither are constants.
         let is_certain = |value| m.defining_op(origin(m, value)).is_none_or(|op| is_everywhere(m, op));
-        let values: Vec<ValueId> = m.operands(op).filter(|&value| !is_certain(value)).collect();
+        let operands: Vec<ValueId> = m.operands(op).collect();
+        let values: Vec<ValueId> =
+            self.merged(&operands).into_iter().filter(|&value| !is_certain(value)).collect();
         if !self.graph.is_open() || values.is_empty() {
             return None;
         }

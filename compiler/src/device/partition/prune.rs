@@ -9,7 +9,8 @@
 //! ```
 //!
 //! Needed are effects, what the program returns, and what these need: through functions, loop variables and
-//! the back edges of primitives. All functions that one op may run, and all ops that run one function, keep
+//! the back edges of primitives. What a call in a graph of primitives does not take any more becomes a control
+//! edge: it may be dead, and the call with it. All functions that one op may run, and all ops that run one function, keep
 //! the same arguments and results.
 
 use std::collections::VecDeque;
@@ -23,9 +24,9 @@ use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::frames::{Frames, ROOT};
 use crate::dialects::tf_executor::{GRAPH, Primitive};
 use crate::graph::effects::{access, callees, effectful, functions};
-use crate::ir::{Module, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::Rewriter;
-use crate::rewrite::would_be_trivially_dead;
+use crate::rewrite::{InsertionPoint, is_in_dataflow, would_be_trivially_dead};
 
 /// Removes what nothing needs from all functions.
 pub(super) fn prune(r: &mut Rewriter<'_>) {
@@ -215,7 +216,9 @@ impl Needs {
             grown.extend(self.grow(name, |needs| &mut needs.args, &args));
             grown.extend(self.grow(name, |needs| &mut needs.results, &of_function));
         }
-        let is_needed = |i: usize| i < first || i >= n_data || args[i - first];
+        // In a graph a call is dead where any operand is.
+        let is_live = is_in_dataflow(m, op);
+        let is_needed = |i: usize| is_live || i < first || i >= n_data || args[i - first];
         needed.need(m, m.operands(op).enumerate().filter(|&(i, _)| is_needed(i)).map(|(_, value)| value));
         grown
     }
@@ -272,10 +275,21 @@ impl Needs {
         if (0..n_operands).all(is_operand) && (0..n_results).all(is_result) {
             return;
         }
-        let operands: Vec<ValueId> =
-            (0..n_operands).filter(|&i| is_operand(i)).map(|i| m.operand(op, i)).collect();
+        let (mut operands, mut edges) = (Vec::new(), Vec::new());
+        for (i, value) in m.operands(op).enumerate() {
+            if is_operand(i) {
+                operands.push(value);
+            } else if is_in_dataflow(m, op) && m.defining_op(value).is_some() {
+                edges.push(value);
+            }
+        }
         let kept: Vec<ValueId> = (0..n_results).filter(|&i| is_result(i)).map(|i| m.result(op, i)).collect();
         let types: Vec<TypeId> = kept.iter().map(|&value| m.value_type(value)).collect();
+        if !edges.is_empty() {
+            let (at, loc) = (InsertionPoint::Before(op), r.ir().loc(op));
+            let merge = r.create_named(at, loc, "tfrt.merge.chains", &edges, &[KnownType::Chain.id()], &[]);
+            operands.push(r.ir().result(merge, 0));
+        }
         let new = r.rebuild(op, &operands, &types);
         // These repeat the types.
         for list in ["T", "Tin", "Tout", "output_shapes"] {
