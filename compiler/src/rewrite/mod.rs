@@ -312,9 +312,12 @@ impl<'m> Rewriter<'m> {
     }
 
     /// Lets the op that makes `new` run where the one that it replaces did, if it is younger and names no
-    /// device.
+    /// device. An operand that is passed on was not made in its place.
     fn pass_device(&mut self, old: OpId, new: ValueId) {
         let m = &*self.module;
+        if m.operands(old).any(|value| value == new) {
+            return;
+        }
         let (Some(device), Some(new)) = (m.attr(old, names::DEVICE), m.defining_op(new)) else { return };
         if new.0 > old.0 && m.attr(new, names::DEVICE).is_none() && !m.traits(new).has(Traits::CONSTANT) {
             self.module.set_attr(new, names::DEVICE, device);

@@ -172,7 +172,8 @@ fn check(seed: u64, n: usize) -> Result<bool, String> {
             // Partitioning, like optimization, may choose another of several locations of an error. From
             // level 1 on locations are not compared.
             let name = format!("{way} on {}", place.queue);
-            executors.push(Executor::new(name, level.max(1), &bef, &place.runtime)?);
+            let executor = Executor::new(name, level.max(1), &bef, &place.runtime);
+            executors.push(executor.map_err(|why| format!("{way}: {why}"))?);
         }
     }
     compare_with_oracle(&program, &executors)?;

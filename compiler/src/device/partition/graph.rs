@@ -342,7 +342,7 @@ impl Divide<'_, '_, '_> {
             values.push(value);
         }
         let Some(of) = made.get(&part) else { return };
-        values.extend(edges.iter().filter_map(|edge| of.values.get(edge)));
+        values.extend(self.merged(&edges).iter().filter_map(|edge| of.values.get(edge)));
         self.append(of, loc, FETCH, &values, &[], &[]);
     }
 }
