@@ -144,3 +144,34 @@ func.func @graphs_in_order() -> tensor<i32> {
   %r = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<i32>
   func.return %r : tensor<i32>
 }
+
+// An island waits for a value of the other part: what it does not read crosses as a signal. A call without ops
+// in any part is dead with its operand, and so is what waits for it.
+// EXEC-LABEL: 'islands' returned
+// EXEC-SAME: array(4,
+func.func private @nothing(%x: tensor<i32>) {
+  func.return
+}
+func.func @islands() -> tensor<i32> {
+  %r = tf_executor.graph -> tensor<i32> {
+    %four = "tf.Const"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+    %x = "tf.Identity"(%four) {device = "/cpu:0"} : (tensor<i32>) -> tensor<i32>
+    %p = "tf.Less"(%x, %x) {device = "/cpu:0"} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %f, %t = tf_executor.Switch %x, %p : (tensor<i32>, tensor<i1>) -> (tensor<i32>, tensor<i32>)
+    %done = "tf.PartitionedCall"(%t) {f = @nothing} : (tensor<i32>) -> !tfrt.chain
+    %a = "tf.Neg"(%four, %done) {device = "/cpu:1"} : (tensor<i32>, !tfrt.chain) -> tensor<i32>
+    %b = tf_executor.island -> tensor<i32> {
+      %u = "tf.Neg"(%f) {device = "/cpu:0"} : (tensor<i32>) -> tensor<i32>
+      %w = "tf.Abs"(%four) {device = "/cpu:1"} : (tensor<i32>) -> tensor<i32>
+      tf_executor.yield %w : tensor<i32>
+    }
+    %c = tf_executor.island -> tensor<i32> {
+      %u = "tf.Neg"(%t) {device = "/cpu:0"} : (tensor<i32>) -> tensor<i32>
+      %w = "tf.Square"(%four) {device = "/cpu:1"} : (tensor<i32>) -> tensor<i32>
+      tf_executor.yield %w : tensor<i32>
+    }
+    %m, %i = tf_executor.Merge %a, %b, %c : (tensor<i32>, tensor<i32>, tensor<i32>) -> (tensor<i32>, tensor<i32>)
+    tf_executor.fetch %m : tensor<i32>
+  }
+  func.return %r : tensor<i32>
+}

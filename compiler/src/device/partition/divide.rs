@@ -10,7 +10,7 @@ use super::PartTable;
 use super::early::EarlyValues;
 use super::graph::GraphFrames;
 use super::order::{EffectParts, LastEffects};
-use super::primitives::{is_invariant, is_merge};
+use super::primitives::{is_invariant, is_merge, origin};
 use super::reach::{PartIndex, Reach, Role};
 use super::verify::BRANCH;
 use crate::build::query::bytes_of;
@@ -369,6 +369,15 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let mut edges = Vec::new();
         let mut elsewhere: BTreeMap<PartIndex, Vec<ValueId>> = BTreeMap::new();
         for chain in self.merged(chains) {
+            if !is_chain(self.m(), chain) {
+                // What an island or a call without a part waits for.
+                let loc = self.m().defining_op(chain).map_or(LocId::UNKNOWN, |op| self.m().loc(op));
+                let is_certain = self.is_certain(chain);
+                let present = if is_certain { None } else { self.present(chain, part, made) };
+                let present: Vec<ValueId> = present.into_iter().collect();
+                edges.extend(made.get(&part).and_then(|of| self.ready(&present, of, loc)));
+                continue;
+            }
             for home in self.chain_homes(chain, part) {
                 let Some(of) = made.get(&part) else { continue };
                 let known = match home == part {
@@ -483,7 +492,13 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         last.record(parts);
     }
 
-    /// The values from which these were merged, if they are merges of chains.
+    /// True for a value that is not dead: a constant, or an argument of the function, which runs.
+    pub(super) fn is_certain(&self, value: ValueId) -> bool {
+        let m = self.m();
+        m.defining_op(origin(m, value)).is_none_or(|op| is_everywhere(m, op))
+    }
+
+    /// The values that these wait for, if they are merges of chains or completions of calls that have no part.
     pub(super) fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
         let m = self.m();
         let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
@@ -492,8 +507,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             if !seen.insert(chain) {
                 continue;
             }
-            match m.defining_op(chain).filter(|&op| is_merge(m, op)) {
-                Some(merge) => todo.extend(m.operands(merge)),
+            let is_none = |op| Control::of(m, op).is_some() && self.reach.members(m, op).is_empty();
+            match m.defining_op(chain).filter(|&op| is_merge(m, op) || is_none(op)) {
+                Some(op) => todo.extend(m.operands(op).collect::<Vec<_>>().into_iter().rev()),
                 None => found.push(chain),
             }
         }

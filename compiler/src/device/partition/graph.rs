@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::divide::{Divide, MadeParts, STEP};
-use super::primitives::{is_invariant, is_merge, origin};
+use super::primitives::{is_invariant, is_merge};
 use super::reach::PartIndex;
 use crate::device::{errors, is_everywhere};
 use crate::dialects::dev;
@@ -269,16 +269,14 @@ impl Divide<'_, '_, '_> {
         members: &BTreeSet<PartIndex>,
         made: &mut MadeParts,
     ) -> Option<FxHashMap<PartIndex, ValueId>> {
-        let (m, reach) = (self.r.ir(), self.reach);
-        let frame = self.graph.frame_of(op);
-        // The arguments of a function that runs are not dead, and neither are constants.
-        let is_certain = |value| m.defining_op(origin(m, value)).is_none_or(|op| is_everywhere(m, op));
-        let operands: Vec<ValueId> = m.operands(op).collect();
-        let values: Vec<ValueId> =
-            self.merged(&operands).into_iter().filter(|&value| !is_certain(value)).collect();
-        if !self.graph.is_open() || values.is_empty() {
+        if !self.graph.is_open() {
             return None;
         }
+        let (m, reach) = (self.r.ir(), self.reach);
+        let frame = self.graph.frame_of(op);
+        let operands: Vec<ValueId> = m.operands(op).collect();
+        let mut values = self.merged(&operands);
+        values.retain(|&value| !self.is_certain(value));
         let n_own = |part: PartIndex| values.iter().filter(|&&v| reach.home(m, v) == Some(part)).count();
         let owner = members.iter().copied().max_by_key(|&part| (n_own(part), std::cmp::Reverse(part)))?;
         let loc = m.loc(op);
@@ -302,7 +300,12 @@ impl Divide<'_, '_, '_> {
     }
 
     /// A value in a part, or a chain that is ready when it is.
-    fn present(&mut self, value: ValueId, part: PartIndex, made: &mut MadeParts) -> Option<ValueId> {
+    pub(super) fn present(
+        &mut self,
+        value: ValueId,
+        part: PartIndex,
+        made: &mut MadeParts,
+    ) -> Option<ValueId> {
         let m = self.m();
         let home = self.reach.home(m, value)?;
         let is_read = m.users(value).any(|(user, _)| !is_merge(m, user) && self.reads(user, value, part));
