@@ -8,11 +8,12 @@
 //! gradients are wanted ([`Vjp`]). Values and ties are those of TensorFlow's registry. An operator whose row
 //! in the tensor library declares it a constant has no rule; any other operator without one has no gradient,
 //! and a request that needs it is refused. Rules create operators with rules and constants, so that gradients
-//! have gradients; the exceptions are the gradient kernels `LRNGrad`, `CropAndResizeGrad*` and
-//! `Dilation2DBackprop*`, which have none in TensorFlow either, and `_Col2Im`.
+//! have gradients; the exceptions are the gradient kernels `LRNGrad`, `CropAndResizeGrad*`,
+//! `Dilation2DBackprop*` and those of recurrent cells, which have none in TensorFlow either, and `_Col2Im`.
 
 mod activations;
 mod binary;
+mod cells;
 mod expand;
 mod fourier;
 mod images;
@@ -48,6 +49,7 @@ pub(super) fn of(op: Op) -> Option<Differentiation> {
         sparse::gradient,
         products::gradient,
         layers::gradient,
+        cells::gradient,
         images::gradient,
         linear::gradient,
         fourier::gradient,

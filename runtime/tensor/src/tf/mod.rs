@@ -15,7 +15,7 @@
 //! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
 //! philox (random bits) ──▶ random                       resize, crop, boxes (images), volumes (3D windows)
 //! matrices (decompositions) ──▶ linear                  fourier, quantize, sparse, special (functions)
-//! onnx (operators that TensorFlow lacks)
+//! onnx (operators that TensorFlow lacks) ──▶ cells (TensorFlow's recurrent cells)
 //!                    all of them by name, with attributes ──▶ op
 //! ```
 //!
@@ -32,6 +32,7 @@
 mod binary;
 mod binomial;
 mod boxes;
+mod cells;
 mod color;
 mod complex;
 mod conv;
@@ -146,6 +147,7 @@ pub mod reference {
 
 pub use binomial::binomial;
 pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
+pub use cells::{GateOrder, GruOperands, LstmCell, LstmOperands, gru_cell, gru_cell_gradient};
 pub use color::{adjust_contrast, adjust_hue, adjust_saturation, hsv_to_rgb, rgb_to_hsv};
 pub use counts::{betainc, edit_distance, histogram, nth_element};
 pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};

@@ -113,7 +113,7 @@ impl Activation {
     }
 
     /// Applies the function to each number.
-    pub(super) fn apply<T: WideFloat>(self, x: &mut [T]) {
+    pub(in crate::tf) fn apply<T: WideFloat>(self, x: &mut [T]) {
         if let (Some(function), Ok(x)) = (self.vectorized(), bytemuck::try_cast_slice_mut::<T, f32>(x))
             && T::DTYPE == crate::DType::F32
         {

@@ -38,6 +38,7 @@ pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
 pub use linear::{dequantize_linear, look_up_bytes, quantize_linear};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
+pub(in crate::tf) use recurrent::Recurrent;
 pub use recurrent::{Cell, DIRECTIONS, PackedOperands, Recurrence, RecurrentOperands};
 pub use resize::{AspectRatio, AxisInterpolation, Coordinates, NearestMode, ResizeAxesAttrs, resize_axes};
 pub use rois::{RoiAlignAttrs, max_roi_pool, roi_align};
@@ -50,7 +51,7 @@ use super::fast::{self, Cx};
 use crate::{DType, HostTensor, TensorError};
 
 /// A float of the width in which the operators compute: f32 or f64.
-pub(super) trait WideFloat:
+pub(in crate::tf) trait WideFloat:
     crate::gemm::GemmElement
     + std::ops::Sub<Output = Self>
     + std::ops::Mul<Output = Self>
@@ -93,10 +94,10 @@ macro_rules! with_float {
         }
     };
 }
-use with_float;
+pub(in crate::tf) use with_float;
 
 /// The operand as f64 if it is f64, as f32 if it is a narrower float; other types are errors.
-fn wide(op: &'static str, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub(in crate::tf) fn wide(op: &'static str, x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     super::real::expect_float(op, x)?;
     fast::cast(x, if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 }, cx)
 }

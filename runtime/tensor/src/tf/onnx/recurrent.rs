@@ -148,10 +148,11 @@ impl<'a, T> FromX<'a, T> {
 }
 
 /// A float type with its form of the state's weights: packed for f32.
-trait Recurrent: WideFloat {
+pub(in crate::tf) trait Recurrent: WideFloat {
     type Packed<'a>: Sync;
-    /// Packs the transpose of an n by k matrix.
-    fn pack<'a>(k: usize, n: usize, r: &[Self]) -> Result<Self::Packed<'a>, TensorError>;
+    /// Packs a k by n matrix, or the transpose of an n by k matrix.
+    fn pack<'a>(k: usize, n: usize, r: &[Self], form: Transposition)
+    -> Result<Self::Packed<'a>, TensorError>;
     /// `out = h * r`; the number is that of the rows of `h`.
     fn times(
         h: (&[Self], usize),
@@ -164,8 +165,11 @@ trait Recurrent: WideFloat {
 impl Recurrent for f32 {
     type Packed<'a> = PackedMatrix<'a>;
 
-    fn pack<'a>(k: usize, n: usize, r: &[f32]) -> Result<PackedMatrix<'a>, TensorError> {
-        PackedMatrix::pack_transposed(k, n, r)
+    fn pack<'a>(k: usize, n: usize, r: &[f32], form: Transposition) -> Result<PackedMatrix<'a>, TensorError> {
+        match form {
+            Transposition::None => PackedMatrix::pack(k, n, r),
+            Transposition::Transpose | Transposition::Adjoint => PackedMatrix::pack_transposed(k, n, r),
+        }
     }
 
     fn times(
@@ -179,21 +183,24 @@ impl Recurrent for f32 {
 }
 
 impl Recurrent for f64 {
-    type Packed<'a> = (Vec<f64>, usize, usize);
+    type Packed<'a> = (Vec<f64>, [usize; 2], Transposition);
 
-    fn pack<'a>(k: usize, n: usize, r: &[f64]) -> Result<Self::Packed<'a>, TensorError> {
-        Ok((copied(r)?, k, n))
+    fn pack<'a>(k: usize, n: usize, r: &[f64], form: Transposition) -> Result<Self::Packed<'a>, TensorError> {
+        Ok((copied(r)?, [k, n], form))
     }
 
     fn times(
         (h, m): (&[f64], usize),
-        (r, k, n): &(Vec<f64>, usize, usize),
+        (r, [k, n], form): &Self::Packed<'_>,
         out: &mut [f64],
         _: &dyn Parallel,
     ) -> Result<(), TensorError> {
         if !out.is_empty() {
-            let (h, r) = (Matrix::new(h, m, *k), Matrix::new(r, *n, *k).transposed());
-            product_into(h, r, (out, (*n, 1)), false);
+            let r = match form {
+                Transposition::None => Matrix::new(r, *k, *n),
+                Transposition::Transpose | Transposition::Adjoint => Matrix::new(r, *n, *k).transposed(),
+            };
+            product_into(Matrix::new(h, m, *k), r, (out, (*n, 1)), false);
         }
         Ok(())
     }
@@ -582,7 +589,7 @@ impl Recurrence {
         let p = p.as_ref().map(HostTensor::read::<T>).transpose()?;
         let (r, r_hidden) = r.split_at(joint * hidden);
         let r_hidden = match is_gru {
-            true => Some((T::pack(hidden, hidden, r_hidden)?, &by_h[joint..])),
+            true => Some((T::pack(hidden, hidden, r_hidden, Transposition::Transpose)?, &by_h[joint..])),
             false => None,
         };
         let direction = Direction {
@@ -590,7 +597,7 @@ impl Recurrence {
             activations: self.activations_of(d),
             clip: T::rounded(self.clip),
             sizes,
-            r: T::pack(hidden, joint, r)?,
+            r: T::pack(hidden, joint, r, Transposition::Transpose)?,
             r_hidden,
             p: peepholes(p.as_deref().unwrap_or(&[])),
         };

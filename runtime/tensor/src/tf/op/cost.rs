@@ -292,6 +292,27 @@ pub(super) fn packed_recurrent(cx: &Node<'_>, results: &[PartialShape]) -> Resul
     Ok(products(cx.shape(0)?, hidden))
 }
 
+/// At each step, the products of the input and of the state with their weights.
+pub(super) fn lstm(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let signature = cx.attrs.signature();
+    let (x, w) = if signature.inputs.iter().any(|arg| arg.name == "seq_len_max") { (1, 4) } else { (0, 3) };
+    let x = cx.shape(x)?;
+    let rows = area(x, 0..x.rank().unwrap_or(1).saturating_sub(1));
+    Ok(products(cx.shape(w)?, rows))
+}
+
+/// [`lstm`], whose products have a gradient by either operand.
+pub(super) fn lstm_gradient(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(lstm(cx, results)?.map(|flops| flops.saturating_mul(2)))
+}
+
+/// The products of the input and of the state with the weights of the gates and of the candidate.
+pub(super) fn gru(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let rows = area(cx.shape(0)?, 0..1);
+    let weights = products(cx.shape(2)?, rows).zip(products(cx.shape(3)?, rows));
+    Ok(weights.map(|(gates, candidate)| gates.saturating_add(candidate)))
+}
+
 /// Each result is a sum over depth, height, width and input channels of the filter.
 pub(super) fn conv3d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let filter = cx.shape(1)?;

@@ -5,6 +5,7 @@
 //! axes, dimensions or positions are i32 or i64.
 
 pub(super) mod arrays;
+pub(super) mod cells;
 pub(super) mod colors;
 pub(super) mod ctc;
 pub(super) mod elementwise;

@@ -11,6 +11,7 @@
 
 pub(super) mod arrays;
 mod bind;
+pub(super) mod cells;
 pub(super) mod images;
 pub(super) mod joins;
 pub(super) mod layers;

@@ -2,7 +2,7 @@
 
 use super::super::cost;
 use super::super::eval;
-use super::super::infer::{arrays, layers, rules};
+use super::super::infer::{arrays, cells, layers, rules};
 use super::super::row::{Cost, FLOATS, Gradient, ProductForm, ProductOps, function};
 use super::operators::operators;
 
@@ -265,4 +265,61 @@ operators! { 5:
         "input:T size:int32 paddings:int32 filter:T -> output:T; T:type mode:string padding:string \
          resize_align_corners:bool=false strides:list(int)"
         => function(eval::layers::resize_pad_conv2d, layers::resize_pad_conv2d, Cost::PerResult(64)).differentiated(Gradient::Expands);
+    /// A step of long short-term memories.
+    LSTMBlockCell
+        "x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T h:T; T:type \
+         cell_clip:float=3.0 forget_bias:float=1.0 use_peephole:bool=false"
+        => function(eval::cells::lstm_cell, cells::lstm_cell, Cost::By(cost::lstm));
+    /// The gradient of `LSTMBlockCell`: of the memory, of the gates, and of the memory's weights.
+    LSTMBlockCellGrad
+        "x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T i:T cs:T f:T o:T ci:T co:T cs_grad:T h_grad:T -> \
+         cs_prev_grad:T dicfo:T wci_grad:T wcf_grad:T wco_grad:T; T:type use_peephole:bool"
+        => function(
+            eval::cells::lstm_cell_gradient,
+            cells::lstm_cell_gradient,
+            Cost::PerOperand(8),
+        ).differentiated(Gradient::Missing);
+    /// Long short-term memories over sequences.
+    BlockLSTM
+        "seq_len_max:int64 x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T \
+         h:T; T:type cell_clip:float=3.0 forget_bias:float=1.0 use_peephole:bool=false"
+        => function(eval::cells::lstm_layer, cells::lstm_layer, Cost::By(cost::lstm));
+    /// The gradient of `BlockLSTM`.
+    BlockLSTMGrad
+        "seq_len_max:int64 x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T i:T cs:T f:T o:T ci:T co:T h:T \
+         cs_grad:T h_grad:T -> x_grad:T cs_prev_grad:T h_prev_grad:T w_grad:T wci_grad:T wcf_grad:T \
+         wco_grad:T b_grad:T; T:type use_peephole:bool"
+        => function(
+            eval::cells::lstm_layer_gradient,
+            cells::lstm_layer_gradient,
+            Cost::By(cost::lstm_gradient),
+        ).differentiated(Gradient::Missing);
+    /// `BlockLSTM` with gates in another order, without a bias of the forget gate.
+    BlockLSTMV2
+        "seq_len_max:int64 x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T \
+         h:T; T:type cell_clip:float=0.0 use_peephole:bool=false"
+        => function(eval::cells::lstm_layer, cells::lstm_layer, Cost::By(cost::lstm));
+    /// The gradient of `BlockLSTMV2`.
+    BlockLSTMGradV2
+        "seq_len_max:int64 x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T i:T cs:T f:T o:T ci:T co:T h:T \
+         cs_grad:T h_grad:T -> x_grad:T cs_prev_grad:T h_prev_grad:T w_grad:T wci_grad:T wcf_grad:T \
+         wco_grad:T b_grad:T; T:type use_peephole:bool"
+        => function(
+            eval::cells::lstm_layer_gradient,
+            cells::lstm_layer_gradient,
+            Cost::By(cost::lstm_gradient),
+        ).differentiated(Gradient::Missing);
+    /// A step of gated recurrent units.
+    GRUBlockCell
+        "x:T h_prev:T w_ru:T w_c:T b_ru:T b_c:T -> r:T u:T c:T h:T; T:type"
+        => function(eval::cells::gru_cell, cells::gru_cell, Cost::By(cost::gru));
+    /// The gradient of `GRUBlockCell`: of the input, of the state, and of all gates.
+    GRUBlockCellGrad
+        "x:T h_prev:T w_ru:T w_c:T b_ru:T b_c:T r:T u:T c:T d_h:T -> d_x:T d_h_prev:T d_c_bar:T \
+         d_r_bar_u_bar:T; T:type"
+        => function(
+            eval::cells::gru_cell_gradient,
+            cells::gru_cell_gradient,
+            Cost::By(cost::gru),
+        ).differentiated(Gradient::Missing);
 }

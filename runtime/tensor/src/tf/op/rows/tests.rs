@@ -120,9 +120,13 @@ const WITHOUT_GRADIENT: &[&str] = &[
 
 /// The operators that TensorFlow cannot differentiate either.
 const WITHOUT_GRADIENT_IN_TENSORFLOW: &[&str] = &[
+    "BlockLSTMGrad",
+    "BlockLSTMGradV2",
     "Dequantize",
     "Dilation2DBackpropFilter",
     "Dilation2DBackpropInput",
+    "GRUBlockCellGrad",
+    "LSTMBlockCellGrad",
     "QuantizeDownAndShrinkRange",
     "QuantizeV2",
     "QuantizedAdd",

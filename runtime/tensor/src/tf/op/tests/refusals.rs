@@ -35,6 +35,44 @@ fn images() {
 }
 
 #[test]
+fn recurrent_cells() {
+    let (x, state, w, p, b) = ("f32[1x2]:1,2", "f32[1x1]:1", "f32[3x4]:0", "f32[1]:1", "f32[4]:0");
+    let zeros = "0,0,0,0,0,0,0,0,0,0,0,0";
+    let (w, b) = (&w.replace('0', zeros)[..], &b.replace('0', "0,0,0,0")[..]);
+    let cell = [x, state, state, w, p, p, p, b];
+    assert_eq!(run("LSTMBlockCell", &[], &cell).unwrap().len(), 7);
+    let changed = |at: usize, to| {
+        let mut operands = cell;
+        operands[at] = to;
+        operands
+    };
+    refused("LSTMBlockCell", &[], &changed(0, "f32[2x2]:1,2,3,4"), "cs_prev");
+    refused("LSTMBlockCell", &[], &changed(1, "f32[1x2]:1,2"), "h_prev");
+    refused("LSTMBlockCell", &[], &changed(3, "f32[1x4]:1,2,3,4"), "`w`");
+    refused("LSTMBlockCell", &[], &changed(7, p), "`b`");
+    refused("LSTMBlockCell", &[], &changed(7, "f64[4]:0,0,0,0"), "has dtype f64");
+    // Weights of the memory that are not used may have any length.
+    assert!(run("LSTMBlockCell", &[], &changed(4, "f32[2]:1,2")).is_ok());
+    refused("LSTMBlockCell", &[("use_peephole", "true")], &changed(4, "f32[2]:1,2"), "wci");
+    for op in ["BlockLSTM", "BlockLSTMV2"] {
+        let layer = |steps, x| [&[steps, x][..], &cell[1..]].concat();
+        assert!(run(op, &[], &layer("i64:1", "f32[1x1x2]:1,2")).is_ok());
+        refused(op, &[], &layer("i64:2", "f32[1x1x2]:1,2"), "seq_len_max is 2 of 1 steps");
+        refused(op, &[], &layer("i64:-1", "f32[1x1x2]:1,2"), "seq_len_max is -1 of 1 steps");
+        refused(op, &[], &layer("i64:1", x), "rank 3");
+    }
+    let gru = [x, state, "f32[3x2]:1,2,3,4,5,6", "f32[3x1]:1,2,3", "f32[2]:1,2", "f32[1]:1"];
+    assert_eq!(run("GRUBlockCell", &[], &gru).unwrap().len(), 4);
+    refused("GRUBlockCell", &[], &[&gru[..4], &gru[5..], &gru[5..]].concat(), "b_ru");
+    refused(
+        "GRUBlockCellGrad",
+        &[],
+        &[&gru[..], &[state, state, state, x]].concat(),
+        "a state or a gradient",
+    );
+}
+
+#[test]
 fn neighbours() {
     let given = [("depth_radius", "-1")];
     refused("LRN", &given, &[IMAGE], "`depth_radius` is -1");
