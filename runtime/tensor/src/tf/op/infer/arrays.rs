@@ -287,12 +287,16 @@ pub(in crate::tf::op) fn segment(cx: &Node<'_>) -> Shapes {
 
 pub(in crate::tf::op) fn sorted_segment(cx: &Node<'_>) -> Shapes {
     let [_] = cx.dims::<1>(1)?;
-    let ids = cx.ints(1)?;
-    let rows = ids.map(|ids| {
-        ids.last().map_or(0, |&last| usize::try_from(last).map_or(0, |last| last.saturating_add(1)))
-    });
+    let rows = n_segments(cx, 1)?;
     let dims = cx.at_least(0, 1)?;
     Ok(vec![dims.map_or(PartialShape::unknown(), |dims| with(&dims[1..], 0, rows))])
+}
+
+/// The number of segments of a constant operand of sorted ids.
+pub(super) fn n_segments(cx: &Node<'_>, i: usize) -> Result<Dim, TensorError> {
+    Ok(cx.ints(i)?.map(|ids| {
+        ids.last().map_or(0, |&last| usize::try_from(last).map_or(0, |last| last.saturating_add(1)))
+    }))
 }
 
 /// The total number of elements.

@@ -122,7 +122,7 @@ pub(in crate::tf::op) fn sparse_dense_cwise(cx: &Node<'_>) -> Shapes {
 pub(in crate::tf::op) fn sparse_segment(cx: &Node<'_>) -> Shapes {
     let ([n], [count]) = (cx.dims::<1>(1)?, cx.dims::<1>(2)?);
     cx.same(n, count)?;
-    let n_rows = if cx.operands.len() > 3 { cx.count(3)? } else { None };
+    let n_rows = if cx.operands.len() > 3 { cx.count(3)? } else { super::arrays::n_segments(cx, 2)? };
     Ok(vec![match cx.at_least(0, 1)? {
         Some([_, rest @ ..]) => PartialShape::new([&[n_rows], rest].concat()),
         _ => PartialShape::unknown(),
