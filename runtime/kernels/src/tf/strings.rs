@@ -15,7 +15,7 @@ use befrost_tensor::{
     Complex64, Complex128, DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, fingerprint64,
 };
 
-use super::action::{ActionRow, action, ints, tensor, variadic_action};
+use super::action::{Action, ActionRow, action, ints, tensor, variadic_action};
 use super::operands::dense;
 use crate::objects::{Strings, refused};
 
@@ -120,21 +120,7 @@ pub(super) const OPS: &[ActionRow] = &[
             })
         })
     }),
-    (&[Op::StringToHashBucketFast], |attrs| {
-        let n = attrs.int("num_buckets")?;
-        let Some(buckets) = u64::try_from(n).ok().filter(|&n| n > 0) else {
-            return invalid(attrs.op(), format!("num_buckets is {n}, expected 1 or more"));
-        };
-        action(attrs, move |[x], cx| {
-            let x = strings_in(x)?;
-            let read = x.read().map_err(refused)?;
-            let out = HostTensor::allocate(DType::I64, x.shape().clone(), cx.allocator()).map_err(refused)?;
-            for (out, text) in out.write::<i64>().map_err(refused)?.iter_mut().zip(read.iter()) {
-                *out = (fingerprint64(text) % buckets) as i64;
-            }
-            Ok([tensor(out)])
-        })
-    }),
+    (&[Op::StringToHashBucketFast], |attrs| hashed(attrs, fingerprint64)),
     (&[Op::StringToNumber], |attrs| {
         let dtype = attrs.dtype("out_type")?;
         action(attrs, move |[x], cx| {
@@ -157,8 +143,28 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
 ];
 
-fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
+pub(super) fn invalid<T>(op: &'static str, problem: String) -> Result<T, TensorError> {
     Err(TensorError::Invalid { op, problem })
+}
+
+/// The numbers of buckets for strings, by a hash function.
+pub(super) fn hashed(
+    attrs: &Attributes<'_>,
+    hash: impl Fn(&[u8]) -> u64 + Send + Sync + 'static,
+) -> Result<Action, TensorError> {
+    let n = attrs.int("num_buckets")?;
+    let Some(buckets) = u64::try_from(n).ok().filter(|&n| n > 0) else {
+        return invalid(attrs.op(), format!("num_buckets is {n}, expected 1 or more"));
+    };
+    action(attrs, move |[x], cx| {
+        let x = strings_in(x)?;
+        let read = x.read().map_err(refused)?;
+        let out = HostTensor::allocate(DType::I64, x.shape().clone(), cx.allocator()).map_err(refused)?;
+        for (out, text) in out.write::<i64>().map_err(refused)?.iter_mut().zip(read.iter()) {
+            *out = (hash(text) % buckets) as i64;
+        }
+        Ok([tensor(out)])
+    })
 }
 
 pub(super) fn strings_in(value: &Value) -> Result<&StringTensor, KernelError> {
@@ -178,7 +184,11 @@ pub(super) fn strings<S: AsRef<[u8]>>(
 
 /// Refuses results for which there is no memory. Results are much longer than operands only if a few texts
 /// are repeated, or numbers are padded.
-fn expect_room(n: usize, longest: usize, allocator: &Arc<dyn Allocator>) -> Result<(), KernelError> {
+pub(super) fn expect_room(
+    n: usize,
+    longest: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(), KernelError> {
     let bytes = n.checked_mul(longest).ok_or(TensorError::TooLarge);
     let room = bytes.and_then(|n| HostTensor::allocate(DType::UI8, Shape::new(&[n])?, allocator));
     room.map(drop).map_err(refused)
@@ -395,7 +405,12 @@ fn parts(
     strings(&result, &found, allocator)
 }
 
-/// The numbers that strings are, without the space around them.
+/// The number that a text is, without the space around it.
+pub(super) fn number<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok()?.trim().parse().ok()
+}
+
+/// The numbers that strings are.
 fn numbers<T: Element + std::str::FromStr>(
     x: &StringTensor,
     allocator: &Arc<dyn Allocator>,
@@ -404,8 +419,7 @@ fn numbers<T: Element + std::str::FromStr>(
     {
         let (mut to, read) = (out.write::<T>().map_err(refused)?, x.read().map_err(refused)?);
         for (to, text) in to.iter_mut().zip(read.iter()) {
-            let number = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
-            *to = number.ok_or_else(|| {
+            *to = number(text).ok_or_else(|| {
                 let text: String = String::from_utf8_lossy(text).chars().take(64).collect();
                 KernelError::invalid(format!("`StringToNumber` could not correctly convert string: {text}"))
             })?;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, examples, files, lists, lookups, optionals, scatters, stacks, strings, texts,
-    updates, variables,
+    arrays, attrs, checks, codes, examples, files, joined, lists, lookups, optionals, scatters, stacks,
+    strings, texts, unicode, updates, variables,
 };
 
 /// The entries of a file, unless the Cargo feature of their rows leaves them out.
@@ -31,6 +31,9 @@ tables! {
     stacks "tf-state",
     strings "tf-strings",
     texts "tf-strings",
+    codes "tf-strings",
+    joined "tf-strings",
+    unicode "tf-strings",
     examples "tf-strings",
     updates "tf-train",
     variables "tf-state",

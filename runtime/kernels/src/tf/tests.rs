@@ -21,6 +21,8 @@ use super::tables::of_operator;
 use super::variables::{self, assign_variable_values, remove_variable, variable_values};
 use crate::objects::Tensor;
 
+mod texts;
+
 /// Attributes as `name=value`; the requested kind decides how a value is parsed.
 struct Text(BTreeMap<&'static str, &'static str>);
 
@@ -87,7 +89,12 @@ fn usual() -> Text {
         .chain(tables);
     let examples = [("Tdense", "f32"), ("dense_shapes", "2"), ("dense_keys", "d"), ("sparse_types", "f32")];
     let ragged = [("sparse_keys", "s"), ("ragged_value_types", "f32"), ("ragged_split_types", "i64")];
+    let pads =
+        [("left_pad", ""), ("right_pad", ""), ("separator", ","), ("ngram_widths", "2"), ("pad_width", "0")];
+    let codes = [("preserve_short_sequences", "false"), ("key", "1,2"), ("OUT_TYPE", "f32")];
+    let encodings = [("input_encoding", "UTF-8"), ("output_encoding", "UTF-8")];
     let given = given.chain(texts).chain(grams).chain(examples).chain(ragged);
+    let given = given.chain(pads).chain(codes).chain(encodings);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 

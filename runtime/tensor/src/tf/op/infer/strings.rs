@@ -95,3 +95,41 @@ pub(in crate::tf::op) fn parse_examples(cx: &Node<'_>) -> Shapes {
     shapes.extend(vec![of(&[n_splits]); n_ragged]);
     Ok(shapes)
 }
+
+/// A vector of n-grams, and splits of as many rows.
+pub(in crate::tf::op) fn ngrams(cx: &Node<'_>) -> Shapes {
+    let ([_], [splits]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
+    Ok(vec![PartialShape::of_rank(1), PartialShape::new(vec![splits])])
+}
+
+/// The row splits of all strings, and a number for each character.
+pub(in crate::tf::op) fn unicode_decode(cx: &Node<'_>) -> Shapes {
+    let strings = match cx.shape(0)?.as_slice() {
+        Some(dims) => dims.iter().try_fold(Some(1), |n, &dim| super::product(n, dim))?,
+        None => None,
+    };
+    let mut shapes = vec![PartialShape::new(vec![super::sum(strings, Some(1))?])];
+    shapes.extend(vec![PartialShape::of_rank(1); cx.n_results.saturating_sub(1)]);
+    Ok(shapes)
+}
+
+/// A string for each row.
+pub(in crate::tf::op) fn unicode_encode(cx: &Node<'_>) -> Shapes {
+    let ([_], [splits]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
+    Ok(vec![PartialShape::new(vec![splits.map(|splits| splits.saturating_sub(1))])])
+}
+
+/// A value for each record in each column.
+pub(in crate::tf::op) fn csv(cx: &Node<'_>) -> Shapes {
+    Ok(vec![cx.shape(0)?.clone(); cx.n_results])
+}
+
+/// The operand's shape with a new last axis, as long as the bytes have elements.
+pub(in crate::tf::op) fn decode_padded_raw(cx: &Node<'_>) -> Shapes {
+    let size = cx.attrs.dtype("out_type")?.size();
+    let width = cx.count(1)?.map(|bytes| bytes / size);
+    Ok(vec![match cx.shape(0)?.as_slice() {
+        Some(dims) => PartialShape::new([dims, &[width]].concat()),
+        None => PartialShape::unknown(),
+    }])
+}

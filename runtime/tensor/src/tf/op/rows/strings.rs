@@ -1,7 +1,6 @@
 //! Strings: joining, splitting, matching, and conversion from and to numbers.
 
-use super::super::infer::rules;
-use super::super::infer::strings;
+use super::super::infer::{arrays, rules, strings};
 use super::super::row::{Cost, values};
 use super::operators::operators;
 
@@ -100,4 +99,65 @@ operators! { 17:
         => values(strings::tf_idf_vectorizer, Cost::PerOperand(256)).no_gradient();
     /// A tensor as a string, as NumPy's `str` writes it; not an operator of TensorFlow.
     _NumpyString "x:T -> text:string; T:type" => values(rules::scalar, Cost::PerOperand(64)).no_gradient();
+    /// Strings joined along axes.
+    ReduceJoin
+        "inputs:string reduction_indices:int32 -> output:string; keep_dims:bool=false separator:string=''"
+        => values(arrays::reduction, Cost::PerOperand(16)).no_gradient();
+    /// Strings joined by segment id.
+    UnsortedSegmentJoin
+        "inputs:string segment_ids:Tindices num_segments:Tnumsegments -> output:string; Tindices:type \
+         Tnumsegments:type=int32 separator:string=''"
+        => values(arrays::segment, Cost::PerOperand(16)).no_gradient();
+    /// The n-grams of rows of strings.
+    StringNGrams
+        "data:string data_splits:Tsplits -> ngrams:string ngrams_splits:Tsplits; Tsplits:type=int64 \
+         left_pad:string ngram_widths:list(int) pad_width:int preserve_short_sequences:bool \
+         right_pad:string separator:string"
+        => values(strings::ngrams, Cost::PerOperand(64)).no_gradient();
+    /// A number below a bound for each string, from a hash that may change between versions.
+    StringToHashBucket "string_tensor:string -> output:int64; num_buckets:int"
+        => values(rules::same, Cost::PerOperand(32)).no_gradient();
+    /// A number below a bound for each string, from a hash with a secret key.
+    StringToHashBucketStrong "input:string -> output:int64; key:list(int) num_buckets:int"
+        => values(rules::same, Cost::PerOperand(64)).no_gradient();
+    /// Strings in base64, in the alphabet for addresses of the web.
+    EncodeBase64 "input:string -> output:string; pad:bool=false"
+        => values(rules::same, Cost::PerOperand(32)).no_gradient();
+    /// Strings that base64 stands for, in the alphabet for addresses of the web.
+    DecodeBase64 "input:string -> output:string" => values(rules::same, Cost::PerOperand(32)).no_gradient();
+    /// The code points of strings in rows.
+    UnicodeDecode
+        "input:string -> row_splits:Tsplits char_values:int32; Tsplits:type=int64 errors:string='replace' \
+         input_encoding:string replace_control_characters:bool=false replacement_char:int=65533"
+        => values(strings::unicode_decode, Cost::PerOperand(64)).no_gradient();
+    /// The code points of strings in rows, and the position of each in its string.
+    UnicodeDecodeWithOffsets
+        "input:string -> row_splits:Tsplits char_values:int32 char_to_byte_starts:int64; Tsplits:type=int64 \
+         errors:string='replace' input_encoding:string replace_control_characters:bool=false \
+         replacement_char:int=65533"
+        => values(strings::unicode_decode, Cost::PerOperand(64)).no_gradient();
+    /// Strings of the code points in rows.
+    UnicodeEncode
+        "input_values:int32 input_splits:Tsplits -> output:string; Tsplits:type=int64 \
+         errors:string='replace' output_encoding:string replacement_char:int=65533"
+        => values(strings::unicode_encode, Cost::PerOperand(8)).no_gradient();
+    /// Strings in another encoding.
+    UnicodeTranscode
+        "input:string -> output:string; errors:string='replace' input_encoding:string \
+         output_encoding:string replace_control_characters:bool=false replacement_char:int=65533"
+        => values(rules::same, Cost::PerOperand(64)).no_gradient();
+    /// The number of the script of each code point, as ICU counts them.
+    UnicodeScript "input:int32 -> output:int32" => values(rules::same, Cost::PerResult(16)).no_gradient();
+    /// The columns of records of separated values.
+    DecodeCSV
+        "records:string record_defaults:*OUT_TYPE -> output:*OUT_TYPE; OUT_TYPE:list(type) \
+         field_delim:string=',' na_value:string='' select_cols:list(int)=[] use_quote_delim:bool=true"
+        => values(strings::csv, Cost::PerOperand(128)).no_gradient();
+    /// The first bytes of strings, padded with zeros, as numbers.
+    DecodePaddedRaw
+        "input_bytes:string fixed_length:int32 -> output:out_type; little_endian:bool=true out_type:type"
+        => values(strings::decode_padded_raw, Cost::PerOperand(16)).no_gradient();
+    /// Strings decompressed.
+    DecodeCompressed "bytes:string -> output:string; compression_type:string=''"
+        => values(rules::same, Cost::PerOperand(256)).no_gradient();
 }
