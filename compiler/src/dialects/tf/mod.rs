@@ -130,7 +130,8 @@ impl Control {
 }
 
 /// True if an attribute is derived from the types of operands and results, so that it is not written. The
-/// length of a list is derived if the operands, or the results, have no other list of unknown length.
+/// length of a list is derived if the operands, or the results, have no other list of unknown length. The
+/// length of a list with a default is not.
 pub fn is_derived(signature: &Signature, attr: &str) -> bool {
     let length = |arg: &Arg| match arg.ty {
         ArgType::List(name) => Some(name),
@@ -139,8 +140,7 @@ pub fn is_derived(signature: &Signature, attr: &str) -> bool {
     [&signature.inputs, &signature.outputs].into_iter().any(|args| {
         let of_type = args.iter().any(|arg| matches!(arg.ty, ArgType::Attr(name) if name == attr));
         let has_default = |name: &str| signature.attr(name).is_some_and(|attr| attr.default.is_some());
-        let is_open = |name: &&str| *name == attr || !has_default(name);
-        let mut open = args.iter().filter_map(length).filter(is_open).peekable();
+        let mut open = args.iter().filter_map(length).filter(|name| !has_default(name)).peekable();
         of_type || open.peek().is_some() && open.all(|name| name == attr)
     })
 }

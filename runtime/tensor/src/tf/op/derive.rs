@@ -92,12 +92,13 @@ impl<'s, A: Attrs> Derived<'s, A> {
 
     fn spans(&self, args: &[Arg], n: usize) -> Option<Vec<Range<usize>>> {
         spans(args, n, |name| {
-            let default = || match self.signature.attr(name)?.default {
-                Some(DefaultValue::Int(n)) => Some(n),
+            let default = || match self.signature.attr(name)?.default.as_ref()? {
+                DefaultValue::Int(n) => usize::try_from(*n).ok(),
+                DefaultValue::List(items) => Some(items.len()),
                 _ => None,
             };
-            let number = self.given.int(name).or_else(default).and_then(|n| usize::try_from(n).ok());
-            number.or_else(|| self.given.types(name).map(|types| types.len()))
+            let number = self.given.int(name).and_then(|n| usize::try_from(n).ok());
+            number.or_else(|| self.given.types(name).map(|types| types.len())).or_else(default)
         })
     }
 
