@@ -295,6 +295,8 @@ pub(crate) const OPERATORS: &[&str] = &[
     "!BlockLSTM: =3:i64; 3x2x3@-1..1; 2x2@-0.5..0.5; 2x2; 5x8@-0.7..0.7; =[0.1,0.2]:2xf64; =[0.1,0.2]:2xf64; =[0.1,0.2]:2xf64; 8@-0.5..0.5 -> 3x2x2:f64; 3x2x2; 3x2x2:f64; 3x2x2:f64; 3x2x2:f64; 3x2x2:f64; 3x2x2 <{cell_clip = 100.0 : f32}>",
     "!BlockLSTMV2: =3:i64; 3x2x3@-1..1; 2x2@-0.5..0.5; 2x2; 5x8@-0.7..0.7; 2; 2; 2; 8@-0.5..0.5 -> 3x2x2:f64; 3x2x2; 3x2x2:f64; 3x2x2:f64; 3x2x2:f64; 3x2x2:f64; 3x2x2 <{use_peephole = true}>",
     "!GRUBlockCell: 2x3@-1..1; 2x2@-0.5..0.5; 5x4@-0.7..0.7; 5x2@-0.7..0.7; 4@-0.5..0.5; 2@-0.5..0.5 -> 2x2:f64; 2x2:f64; 2x2:f64; 2x2",
+    "GuaranteeConst: 3 -> 3",
+    "RaggedTensorToSparse: =[0,2,3]:3xi64; 3x2 -> 6x3:i64; 6; 3:i64",
     "f!LRN: 1x2x2x4 -> 1x2x2x4 <{depth_radius = 1 : i64}>",
     "f!FusedBatchNorm: 2x2x1x3; 3; 3; =[0.0,0.0,0.0]:3xf32; =[1.0,1.0,1.0]:3xf32 -> 2x2x1x3; 3:f32; 3:f32; 3:f32; 3:f32 <{is_training = false}>",
     "fFusedBatchNormV2: 2x2x1x3; 3; 3; =[0.0,0.0,0.0]:3xf32; =[1.0,1.0,1.0]:3xf32 -> 2x2x1x3; 3:f32; 3:f32; 3:f32; 3:f32 <{is_training = false}>",

@@ -1,4 +1,5 @@
-//! The protobuf encoding, restricted to the field types of a bundle's index and of examples, and varints.
+//! The protobuf encoding, restricted to the field types of a bundle's index, of examples and of tensors, and
+//! varints.
 
 /// The fields of a message, with their numbers.
 #[derive(Debug)]
@@ -11,8 +12,8 @@ pub struct Message<'a> {
 pub enum WireValue<'a> {
     /// A number of up to 64 bits.
     Varint(u64),
-    /// A number of 8 bytes, skipped.
-    Fixed64,
+    /// A number of 8 bytes.
+    Fixed64(u64),
     /// Bytes, a message, or a list of packed numbers.
     Bytes(&'a [u8]),
     /// A number of 4 bytes.
@@ -29,10 +30,7 @@ impl<'a> Message<'a> {
         let tag = varint(&mut self.rest)?;
         let value = match tag & 7 {
             0 => WireValue::Varint(varint(&mut self.rest)?),
-            1 => {
-                take(&mut self.rest, 8)?;
-                WireValue::Fixed64
-            }
+            1 => WireValue::Fixed64(fixed64(&mut self.rest)?),
             2 => {
                 let n = usize::try_from(varint(&mut self.rest)?).ok()?;
                 WireValue::Bytes(take(&mut self.rest, n)?)
@@ -71,6 +69,12 @@ pub fn fixed32(bytes: &mut &[u8]) -> Option<u32> {
     first.try_into().ok().map(u32::from_le_bytes)
 }
 
+/// Splits off a little-endian number of 8 bytes.
+pub fn fixed64(bytes: &mut &[u8]) -> Option<u64> {
+    let first = take(bytes, 8)?;
+    first.try_into().ok().map(u64::from_le_bytes)
+}
+
 /// Splits off a varint.
 pub fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let n = 1 + bytes.iter().take(10).position(|byte| byte & 0x80 == 0)?;
@@ -82,7 +86,7 @@ pub fn varint(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// Appends a varint.
-pub(super) fn push_varint(to: &mut Vec<u8>, mut value: u64) {
+pub fn push_varint(to: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         to.push(value as u8 | 0x80);
         value >>= 7;
@@ -91,7 +95,7 @@ pub(super) fn push_varint(to: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends a varint field. A value of 0 is left out, since it is the default.
-pub(super) fn push_number(to: &mut Vec<u8>, field: u64, value: u64) {
+pub fn push_number(to: &mut Vec<u8>, field: u64, value: u64) {
     if value != 0 {
         push_varint(to, field << 3);
         push_varint(to, value);
@@ -99,7 +103,7 @@ pub(super) fn push_number(to: &mut Vec<u8>, field: u64, value: u64) {
 }
 
 /// Appends a field of bytes or of a message.
-pub(super) fn push_bytes(to: &mut Vec<u8>, field: u64, value: &[u8]) {
+pub fn push_bytes(to: &mut Vec<u8>, field: u64, value: &[u8]) {
     push_varint(to, field << 3 | 2);
     push_varint(to, value.len() as u64);
     to.extend_from_slice(value);

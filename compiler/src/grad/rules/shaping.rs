@@ -10,6 +10,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::Identity
         | Op::IdentityN
         | Op::Snapshot
+        | Op::GuaranteeConst
         | Op::EnsureShape
         | Op::_EnsureSameSizes
         | Op::PlaceholderWithDefault

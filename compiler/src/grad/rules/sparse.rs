@@ -25,6 +25,12 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::SparseSegmentSumGradV2 => Rule(|g| of_selected_rows(g, Op::SparseSegmentSumWithNumSegments)),
         Op::SparseSegmentMeanGradV2 => Rule(|g| of_selected_rows(g, Op::SparseSegmentMeanWithNumSegments)),
         Op::SparseSegmentSqrtNGradV2 => Rule(|g| of_selected_rows(g, Op::SparseSegmentSqrtNWithNumSegments)),
+        Op::RaggedTensorToSparse => Rule(|g| {
+            let Some(last) = g.n_x().checked_sub(1) else { return };
+            if let Some(d) = g.dy(1) {
+                g.dx(last, d.reshape_like(g.x(last)));
+            }
+        }),
         Op::SparseReorder => Rule(|g| {
             let Some(d) = g.dy(1) else { return };
             let order = d.range(g.x(1).size(0));

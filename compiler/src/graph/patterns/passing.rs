@@ -13,7 +13,7 @@ pub(super) fn operand(m: &Module, op: OpId) -> Option<ValueId> {
     let n = m.n_operands(op);
     let same_shape = |i: usize| same_shape(m, m.operand(op, i), m.result(op, 0));
     match operator(m, op)? {
-        Op::Identity | Op::StopGradient | Op::PreventGradient | Op::Snapshot => x(0),
+        Op::Identity | Op::StopGradient | Op::PreventGradient | Op::Snapshot | Op::GuaranteeConst => x(0),
         Op::Reshape | Op::BroadcastTo | Op::Squeeze | Op::ExpandDims if same_shape(0) => x(0),
         Op::Pad | Op::PadV2 | Op::MirrorPad | Op::Tile | Op::Slice
             if same_shape(0) && m.operand(op, 0) != m.operand(op, 1) =>

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::scratch::{collected, push, reserve};
+use befrost_tensor::scratch::{collected, push, reserve, try_collected};
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Attributes, Op, Type};
 use befrost_tensor::wire::{Message, WireValue, fixed32, varint};
@@ -27,7 +27,7 @@ use crate::objects::refused;
 
 pub(super) const OPS: &[ActionRow] = &[
     (&[Op::ParseSingleExample], |attrs| {
-        let schema = ExampleSchema::new(attrs)?;
+        let schema = ExampleSchema::new(attrs, "")?;
         let keys = |name| Ok::<_, TensorError>(attrs.strings(name)?.into_iter().map(String::into_bytes));
         let keys: Vec<Vec<u8>> = keys("sparse_keys")?.chain(keys("dense_keys")?).collect();
         variadic_action(move |operands, cx| {
@@ -36,7 +36,7 @@ pub(super) const OPS: &[ActionRow] = &[
         })
     }),
     (&[Op::ParseExample], |attrs| {
-        let schema = ExampleSchema::new(attrs)?;
+        let schema = ExampleSchema::new(attrs, "")?;
         variadic_action(move |operands, cx| {
             let n = schema.sparse.len() + schema.dense.len();
             let Some(([serialized, _names], rest)) = operands.split_first_chunk() else {
@@ -48,7 +48,7 @@ pub(super) const OPS: &[ActionRow] = &[
         })
     }),
     (&[Op::ParseExampleV2], |attrs| {
-        let schema = ExampleSchema::new(attrs)?;
+        let schema = ExampleSchema::new(attrs, "")?;
         variadic_action(move |operands, cx| {
             let [serialized, _names, sparse, dense, ragged, defaults @ ..] = operands else {
                 return Err(missing_operands());
@@ -59,26 +59,26 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
 ];
 
-fn missing_operands() -> KernelError {
+pub(super) fn missing_operands() -> KernelError {
     KernelError::invalid("examples: operands are missing".to_owned())
 }
 
 /// The names of features in a tensor.
-fn key_list(keys: &Value) -> Result<Vec<Vec<u8>>, KernelError> {
+pub(super) fn key_list(keys: &Value) -> Result<Vec<Vec<u8>>, KernelError> {
     let keys = strings_in(keys)?.read().map_err(refused)?;
     Ok(keys.iter().map(<[u8]>::to_vec).collect())
 }
 
 /// The type of the numbers or strings of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FeatureKind {
+pub(super) enum FeatureKind {
     Bytes,
     Floats,
     Ints,
 }
 
 impl FeatureKind {
-    fn new(op: &'static str, ty: Type) -> Result<FeatureKind, TensorError> {
+    pub(super) fn new(op: &'static str, ty: Type) -> Result<FeatureKind, TensorError> {
         match ty {
             Type::String => Ok(FeatureKind::Bytes),
             Type::Dense(DType::F32) => Ok(FeatureKind::Floats),
@@ -88,7 +88,7 @@ impl FeatureKind {
     }
 
     /// The name in messages, TensorFlow's.
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             FeatureKind::Bytes => "string",
             FeatureKind::Floats => "float",
@@ -98,14 +98,14 @@ impl FeatureKind {
 }
 
 /// The values of a feature in one or all examples.
-enum FeatureValues<'a> {
+pub(super) enum FeatureValues<'a> {
     Bytes(Vec<&'a [u8]>),
     Floats(Vec<f32>),
     Ints(Vec<i64>),
 }
 
 impl<'a> FeatureValues<'a> {
-    fn new(kind: FeatureKind) -> FeatureValues<'a> {
+    pub(super) fn new(kind: FeatureKind) -> FeatureValues<'a> {
         match kind {
             FeatureKind::Bytes => FeatureValues::Bytes(Vec::new()),
             FeatureKind::Floats => FeatureValues::Floats(Vec::new()),
@@ -113,7 +113,7 @@ impl<'a> FeatureValues<'a> {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             FeatureValues::Bytes(values) => values.len(),
             FeatureValues::Floats(values) => values.len(),
@@ -122,7 +122,7 @@ impl<'a> FeatureValues<'a> {
     }
 
     /// Appends the values of a list message: single fields, or packed numbers.
-    fn append(&mut self, list: &'a [u8]) -> Result<(), String> {
+    pub(super) fn append(&mut self, list: &'a [u8]) -> Result<(), String> {
         let out_of_memory = |error: TensorError| error.to_string();
         for field in Message::new(list) {
             match (&mut *self, field?) {
@@ -154,7 +154,7 @@ impl<'a> FeatureValues<'a> {
     }
 
     /// Appends values of another list of the same kind.
-    fn extend(
+    pub(super) fn extend(
         &mut self,
         other: &FeatureValues<'a>,
         range: std::ops::Range<usize>,
@@ -172,7 +172,16 @@ impl<'a> FeatureValues<'a> {
         }
     }
 
-    fn reserve(&mut self, n: usize) -> Result<(), TensorError> {
+    /// Appends a zero, or an empty text.
+    pub(super) fn push_zero(&mut self) -> Result<(), TensorError> {
+        match self {
+            FeatureValues::Bytes(to) => push(to, &[][..]),
+            FeatureValues::Floats(to) => push(to, 0.0),
+            FeatureValues::Ints(to) => push(to, 0),
+        }
+    }
+
+    pub(super) fn reserve(&mut self, n: usize) -> Result<(), TensorError> {
         match self {
             FeatureValues::Bytes(to) => reserve(to, n),
             FeatureValues::Floats(to) => reserve(to, n),
@@ -180,7 +189,7 @@ impl<'a> FeatureValues<'a> {
         }
     }
 
-    fn tensor(&self, shape: Shape, allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError> {
+    pub(super) fn tensor(&self, shape: Shape, allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError> {
         match self {
             FeatureValues::Bytes(values) => strings(&shape, values, allocator),
             FeatureValues::Floats(values) => {
@@ -194,7 +203,7 @@ impl<'a> FeatureValues<'a> {
 }
 
 /// The kind and the list message of a feature; `None` if it is empty.
-fn feature(bytes: &[u8]) -> Result<Option<(FeatureKind, &[u8])>, String> {
+pub(super) fn feature(bytes: &[u8]) -> Result<Option<(FeatureKind, &[u8])>, String> {
     let mut found = None;
     for field in Message::new(bytes) {
         found = match field? {
@@ -207,14 +216,19 @@ fn feature(bytes: &[u8]) -> Result<Option<(FeatureKind, &[u8])>, String> {
     Ok(found)
 }
 
-/// Sets the features of an example at the places of their names. The last one with a name remains.
-fn read_example<'a>(
+/// Sets the features of an example, or of another field with named messages, at the places of their names.
+/// The last one with a name remains.
+pub(super) fn read_example<'a>(
     example: &'a [u8],
+    field: u64,
     places: &HashMap<&[u8], usize>,
     found: &mut [Option<&'a [u8]>],
 ) -> Result<(), String> {
-    for field in Message::new(example) {
-        let (1, WireValue::Bytes(features)) = field? else { continue };
+    for found_field in Message::new(example) {
+        let (number, WireValue::Bytes(features)) = found_field? else { continue };
+        if number != field {
+            continue;
+        }
         for field in Message::new(features) {
             let (1, WireValue::Bytes(entry)) = field? else { continue };
             let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
@@ -253,30 +267,37 @@ impl FeatureColumn<'_> {
 }
 
 /// A dense feature: its kind and the sizes of one example, of which the first may be unknown.
-struct DenseFeature {
-    kind: FeatureKind,
-    is_open: bool,
+pub(super) struct DenseFeature {
+    pub(super) kind: FeatureKind,
+    pub(super) is_open: bool,
     /// The known sizes, without the open one.
-    dims: Vec<usize>,
+    pub(super) dims: Vec<usize>,
     /// The number of elements of these sizes.
-    stride: usize,
+    pub(super) stride: usize,
 }
 
 /// The features to parse; their names are given with the examples: sparse, dense, ragged ones.
-struct ExampleSchema {
+pub(super) struct ExampleSchema {
     op: &'static str,
-    sparse: Vec<FeatureKind>,
-    dense: Vec<DenseFeature>,
-    ragged: Vec<(FeatureKind, DType)>,
+    pub(super) sparse: Vec<FeatureKind>,
+    pub(super) dense: Vec<DenseFeature>,
+    pub(super) ragged: Vec<(FeatureKind, DType)>,
 }
 
 impl ExampleSchema {
-    fn new(attrs: &Attributes<'_>) -> Result<ExampleSchema, TensorError> {
+    /// The features that attributes specify, whose names have this prefix.
+    pub(super) fn new(attrs: &Attributes<'_>, prefix: &str) -> Result<ExampleSchema, TensorError> {
         let op = attrs.op();
+        let named = |name: &str| format!("{prefix}{name}");
         let kinds = |name: &str| {
             attrs.types(name)?.into_iter().map(|ty| FeatureKind::new(op, ty)).collect::<Result<Vec<_>, _>>()
         };
-        let (dense_kinds, shapes) = (kinds("Tdense")?, attrs.shapes("dense_shapes")?);
+        let dense_types = match prefix {
+            "" => "Tdense",
+            "context_" => "Tcontext_dense",
+            _ => "feature_list_dense_types",
+        };
+        let (dense_kinds, shapes) = (kinds(dense_types)?, attrs.shapes(&named("dense_shapes"))?);
         if dense_kinds.len() != shapes.len() {
             let problem = format!("{} dense features of {} shapes", dense_kinds.len(), shapes.len());
             return Err(TensorError::Invalid { op, problem });
@@ -285,10 +306,9 @@ impl ExampleSchema {
         let dense =
             dense.map(|(kind, shape)| DenseFeature::new(op, kind, shape)).collect::<Result<_, _>>()?;
         let mut ragged = Vec::new();
-        if attrs.signature().attr("ragged_value_types").is_some() {
-            for (kind, split) in
-                kinds("ragged_value_types")?.into_iter().zip(attrs.types("ragged_split_types")?)
-            {
+        if attrs.signature().attr(&named("ragged_value_types")).is_some() {
+            let splits = attrs.types(&named("ragged_split_types"))?;
+            for (kind, split) in kinds(&named("ragged_value_types"))?.into_iter().zip(splits) {
                 match split {
                     Type::Dense(dtype @ (DType::I32 | DType::I64)) => ragged.push((kind, dtype)),
                     ty => {
@@ -297,15 +317,15 @@ impl ExampleSchema {
                 }
             }
         }
-        Ok(ExampleSchema { op, sparse: kinds("sparse_types")?, dense, ragged })
+        Ok(ExampleSchema { op, sparse: kinds(&named("sparse_types"))?, dense, ragged })
     }
 
-    fn invalid(&self, problem: &str) -> KernelError {
+    pub(super) fn invalid(&self, problem: &str) -> KernelError {
         KernelError::invalid(format!("`{}`: {problem}", self.op))
     }
 
     /// The features of the examples: the results of the operator.
-    fn parsed(
+    pub(super) fn parsed(
         &self,
         serialized: &Value,
         keys: &[Vec<u8>],
@@ -354,7 +374,7 @@ impl ExampleSchema {
                 let key = key.map(|key| format!(", feature `{}`", shown(&keys[key]))).unwrap_or_default();
                 self.invalid(&format!("example {i}{key}: {why}"))
             };
-            read_example(example, &places, &mut found).map_err(|why| wrong(None, &why))?;
+            read_example(example, 1, &places, &mut found).map_err(|why| wrong(None, &why))?;
             for (key, (column, &bytes)) in columns.iter_mut().zip(&found).enumerate() {
                 let own = bytes.map_or(Ok(None), feature).map_err(|why| wrong(Some(key), &why))?;
                 if let Some((kind, list)) = own {
@@ -406,11 +426,11 @@ impl ExampleSchema {
 }
 
 /// The beginning of a name.
-fn shown(key: &[u8]) -> String {
+pub(super) fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(64).collect()
 }
 
-fn ints_tensor(
+pub(super) fn ints_tensor(
     dims: &[usize],
     numbers: &[i64],
     allocator: &Arc<dyn Allocator>,
@@ -450,16 +470,25 @@ fn row_splits(
     is_single: bool,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<Value, KernelError> {
-    let ends: &[usize] = if is_single { &[] } else { &column.ends };
-    let first = (!is_single).then_some(0);
-    let splits = collected(first.into_iter().chain(ends.iter().map(|&end| end as i64))).map_err(refused)?;
+    splits_tensor(if is_single { None } else { Some(&column.ends) }, dtype, allocator)
+}
+
+/// Row splits from the ends of rows; none without rows.
+pub(super) fn splits_tensor(
+    ends: Option<&[usize]>,
+    dtype: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Value, KernelError> {
+    let splits = ends.iter().flat_map(|ends| std::iter::once(0).chain(ends.iter().map(|&end| end as i64)));
+    let splits = collected(splits).map_err(refused)?;
     if dtype == DType::I64 {
         return ints_tensor(&[splits.len()], &splits, allocator);
     }
-    if i32::try_from(column.values.len()).is_err() {
-        return Err(refused(TensorError::IndexRange { n: column.values.len() }));
-    }
-    let narrow = collected(splits.iter().map(|&end| end as i32)).map_err(refused)?;
+    let narrow = splits.iter().map(|&end| {
+        i32::try_from(end)
+            .map_err(|_| TensorError::IndexRange { n: usize::try_from(end).unwrap_or(usize::MAX) })
+    });
+    let narrow = try_collected(narrow).map_err(refused)?;
     let shape = Shape::new(&[narrow.len()]).map_err(refused)?;
     HostTensor::from_slice(shape, &narrow, allocator).map(tensor).map_err(refused)
 }

@@ -25,6 +25,8 @@ const OPS: &[Op] = &[
     Op::BroadcastTo,
     Op::Concat,
     Op::ConcatV2,
+    Op::DenseToDenseSetOperation,
+    Op::DenseToSparseSetOperation,
     Op::EditDistance,
     Op::Equal,
     Op::ExpandDims,
@@ -34,12 +36,14 @@ const OPS: &[Op] = &[
     Op::GatherV2,
     Op::NotEqual,
     Op::Pack,
+    Op::RaggedTensorToSparse,
     Op::RaggedTensorToTensor,
     Op::Rank,
     Op::Reshape,
     Op::ReverseV2,
     Op::Select,
     Op::SelectV2,
+    Op::SetSize,
     Op::Shape,
     Op::Size,
     Op::Slice,
@@ -48,18 +52,38 @@ const OPS: &[Op] = &[
     Op::SparseReorder,
     Op::SparseSlice,
     Op::SparseToDense,
+    Op::SparseToSparseSetOperation,
     Op::Split,
     Op::SplitV,
     Op::Squeeze,
     Op::StridedSlice,
     Op::Tile,
     Op::Transpose,
+    Op::Unique,
+    Op::UniqueV2,
+    Op::UniqueWithCounts,
+    Op::UniqueWithCountsV2,
     Op::Unpack,
 ];
 
-/// True if an operator takes strings.
-pub(super) fn takes_strings(op: Option<Op>) -> bool {
-    op.is_some_and(|op| OPS.contains(&op))
+/// The operators whose results are in the order of the strings.
+const ORDERED: &[Op] =
+    &[Op::DenseToDenseSetOperation, Op::DenseToSparseSetOperation, Op::SparseToSparseSetOperation];
+
+/// The results of an operator that takes strings.
+pub(super) struct StringResults {
+    /// True for each result that is strings.
+    pub(super) are_strings: Vec<bool>,
+    /// True if the numbers of strings must have their order.
+    pub(super) is_ordered: bool,
+}
+
+impl StringResults {
+    /// The results of the operator, if it takes strings.
+    pub(super) fn of(op: Option<Op>, are_strings: impl FnOnce() -> Vec<bool>) -> Option<StringResults> {
+        let op = op.filter(|op| OPS.contains(op))?;
+        Some(StringResults { are_strings: are_strings(), is_ordered: ORDERED.contains(&op) })
+    }
 }
 
 /// True if any operand is a tensor of strings.
@@ -67,10 +91,10 @@ pub(super) fn has_strings(operands: &[Value]) -> bool {
     operands.iter().any(|value| value.downcast_ref::<Strings>().is_some())
 }
 
-/// Calls `f` with numbers for strings. Results that `is_string` marks are strings again.
+/// Calls `f` with numbers for strings. Results that are strings of the operator are strings again.
 pub(super) fn by_numbers(
     operands: &[Value],
-    is_string: &[bool],
+    made: &StringResults,
     allocator: &Arc<dyn Allocator>,
     f: impl FnOnce(Operands) -> Result<Vec<HostTensor>, KernelError>,
 ) -> Result<Vec<Value>, KernelError> {
@@ -79,7 +103,17 @@ pub(super) fn by_numbers(
     let read = strings.iter().map(|x| x.map(StringTensor::read).transpose());
     let read = read.collect::<Result<Vec<_>, _>>().map_err(refused)?;
     let mut texts: Vec<&[u8]> = vec![b""];
-    let mut numbers: HashMap<&[u8], i64> = HashMap::from([(texts[0], 0)]);
+    if made.is_ordered {
+        // The empty string is the first in the order of strings, too.
+        for text in read.iter().flatten().flat_map(|read| read.iter()) {
+            push(&mut texts, text).map_err(refused)?;
+        }
+        texts.sort_unstable();
+        texts.dedup();
+    }
+    let mut numbers: HashMap<&[u8], i64> = HashMap::new();
+    numbers.try_reserve(texts.len()).map_err(|_| refused(no_room::<(&[u8], i64)>(texts.len())))?;
+    numbers.extend(texts.iter().copied().zip(0..));
     let mut converted = Operands::new();
     for ((value, x), read) in operands.iter().zip(&strings).zip(&read) {
         let (Some(x), Some(read)) = (x, read) else {
@@ -99,7 +133,7 @@ pub(super) fn by_numbers(
     }
     let results = f(converted)?;
     let results = results.into_iter().enumerate().map(|(i, result)| {
-        if !is_string.get(i).copied().unwrap_or(false) {
+        if !made.are_strings.get(i).copied().unwrap_or(false) {
             return Ok(tensor(result));
         }
         let numbers = result.read::<i64>()?;

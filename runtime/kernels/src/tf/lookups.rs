@@ -5,6 +5,8 @@
 //!                              bytes of a key ──▶ bytes of its value: number, text, or tensor of numbers
 //! ```
 //!
+//! The operators of TensorFlow 1 refer to a table by a reference to a string; a handle is the same here.
+//!
 //! A HashTable is initialized once, and can only be read then; a MutableHashTable exists from the beginning.
 //! A lookup of a key that is not there gives the default value. Exports are in the order of the keys' bytes,
 //! which TensorFlow leaves open.
@@ -68,19 +70,22 @@ impl Object for TableHandle {
 }
 
 pub(super) const OPS: &[ActionRow] = &[
-    (&[Op::HashTableV2], |attrs| create(attrs, Shape::scalar(), false)),
-    (&[Op::MutableHashTableV2], |attrs| create(attrs, Shape::scalar(), true)),
-    (&[Op::MutableHashTableOfTensorsV2, Op::MutableDenseHashTableV2], |attrs| {
-        let shape = attrs.shape("value_shape")?;
-        let shape = shape.dims().and_then(|dims| Shape::from_i64(&dims).ok()).ok_or_else(|| {
-            TensorError::Invalid {
-                op: attrs.op(),
-                problem: format!("value_shape is {shape}, expected known sizes"),
-            }
-        })?;
-        create(attrs, shape, true)
-    }),
-    (&[Op::InitializeTableV2], |attrs| {
+    (&[Op::HashTable, Op::HashTableV2], |attrs| create(attrs, Shape::scalar(), false)),
+    (&[Op::MutableHashTable, Op::MutableHashTableV2], |attrs| create(attrs, Shape::scalar(), true)),
+    (
+        &[Op::MutableHashTableOfTensors, Op::MutableHashTableOfTensorsV2, Op::MutableDenseHashTableV2],
+        |attrs| {
+            let shape = attrs.shape("value_shape")?;
+            let shape = shape.dims().and_then(|dims| Shape::from_i64(&dims).ok()).ok_or_else(|| {
+                TensorError::Invalid {
+                    op: attrs.op(),
+                    problem: format!("value_shape is {shape}, expected known sizes"),
+                }
+            })?;
+            create(attrs, shape, true)
+        },
+    ),
+    (&[Op::InitializeTable, Op::InitializeTableV2], |attrs| {
         action(attrs, |[of, keys, values], _| {
             table(of)?.initialize(pairs(table(of)?, keys, values)?)?;
             Ok([])
@@ -94,7 +99,7 @@ pub(super) const OPS: &[ActionRow] = &[
             Ok([])
         })
     }),
-    (&[Op::LookupTableImportV2], |attrs| {
+    (&[Op::LookupTableImport, Op::LookupTableImportV2], |attrs| {
         action(attrs, |[of, keys, values], _| {
             let table = table(of)?;
             let mut pairs = pairs(table, keys, values)?;
@@ -106,7 +111,7 @@ pub(super) const OPS: &[ActionRow] = &[
             Ok([])
         })
     }),
-    (&[Op::LookupTableInsertV2], |attrs| {
+    (&[Op::LookupTableInsert, Op::LookupTableInsertV2], |attrs| {
         action(attrs, |[of, keys, values], _| {
             let table = table(of)?;
             table.expect_mutable("inserted into")?;
@@ -125,15 +130,17 @@ pub(super) const OPS: &[ActionRow] = &[
             Ok([])
         })
     }),
-    (&[Op::LookupTableFindV2], |attrs| {
+    (&[Op::LookupTableFind, Op::LookupTableFindV2], |attrs| {
         action(attrs, |[of, keys, default], cx| {
             let table = table(of)?;
             let (keys, default) = (Cells::keys(table, keys)?, Cells::values(table, default)?);
             Ok([table.find(&keys, &default, cx.allocator())?])
         })
     }),
-    (&[Op::LookupTableExportV2], |attrs| action(attrs, |[of], cx| table(of)?.export(cx.allocator()))),
-    (&[Op::LookupTableSizeV2], |attrs| {
+    (&[Op::LookupTableExport, Op::LookupTableExportV2], |attrs| {
+        action(attrs, |[of], cx| table(of)?.export(cx.allocator()))
+    }),
+    (&[Op::LookupTableSize, Op::LookupTableSizeV2], |attrs| {
         action(attrs, |[of], cx| Ok([scalar(table(of)?.initialized()?.by_key.len() as i64, cx)?]))
     }),
 ];

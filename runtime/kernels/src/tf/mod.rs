@@ -24,11 +24,13 @@ mod joined;
 mod lists;
 mod lookups;
 mod memory;
+mod messages;
 mod operands;
 mod operator;
 mod optionals;
 mod placed;
 mod scatters;
+mod sequences;
 mod stacks;
 mod strings;
 mod tables;
@@ -56,6 +58,7 @@ pub use self::operator::Operator;
 pub use self::variables::{assign_variable_values, remove_variable, variable_values};
 
 use self::attrs::{UseAttrs, attributes};
+use self::interned::StringResults;
 use self::memory::Memory;
 use self::operands::{Results, dense};
 use crate::objects::{Strings, Tensor, refused};
@@ -134,8 +137,8 @@ struct PreparedOp {
     small: Option<Small>,
     /// Its implementation for variants, if it takes them.
     of_variants: Option<OfVariants>,
-    /// For each result whether it is strings, if the operator takes strings.
-    strings: Option<Vec<bool>>,
+    /// The results, if the operator takes strings.
+    strings: Option<StringResults>,
     memory: Memory,
 }
 
@@ -170,7 +173,7 @@ impl PreparedOp {
     ) -> Result<PreparedOp, String> {
         let eval = row.prepare_owned(attrs).map_err(|error| error.to_string())?;
         let eval = eval.ok_or("the operator is no function of tensors")?;
-        let strings = interned::takes_strings(row.op).then(strings);
+        let strings = StringResults::of(row.op, strings);
         let small = row.small(attrs).filter(Small::is_exact);
         Ok(PreparedOp { eval, small, of_variants, strings, memory })
     }
@@ -227,10 +230,10 @@ fn compute(
     if let Some(result) = op.small_result(&values, allocator) {
         return Ok(Results(SmallVec::from_iter([result])));
     }
-    if let Some(is_string) = &op.strings
+    if let Some(made) = &op.strings
         && interned::has_strings(&values)
     {
-        return of_strings(op, is_string, &values, cx);
+        return of_strings(op, made, &values, cx);
     }
     let tensors: Result<Operands, KernelError> = match op.memory.may_overwrite {
         true => values.into_iter().map(owned).collect(),
@@ -260,12 +263,12 @@ fn owned(value: Value) -> Result<HostTensor, KernelError> {
 /// Executes an operator on strings.
 fn of_strings(
     op: &PreparedOp,
-    is_string: &[bool],
+    made: &StringResults,
     values: &[Value],
     cx: &ExecContext,
 ) -> Result<Results, KernelError> {
     let results = workers::run(cx, cx.allocator(), |workers| {
-        interned::by_numbers(values, is_string, cx.allocator(), |operands| {
+        interned::by_numbers(values, made, cx.allocator(), |operands| {
             Ok((op.eval)(operands, workers).map_err(refused)?.into_vec())
         })
     })?;

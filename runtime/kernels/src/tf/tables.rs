@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, codes, examples, files, joined, lists, lookups, optionals, scatters, stacks,
-    strings, texts, unicode, updates, variables,
+    arrays, attrs, checks, codes, examples, files, joined, lists, lookups, messages, optionals, scatters,
+    sequences, stacks, strings, texts, unicode, updates, variables,
 };
 
 /// The entries of a file, unless the Cargo feature of their rows leaves them out.
@@ -35,6 +35,8 @@ tables! {
     joined "tf-strings",
     unicode "tf-strings",
     examples "tf-strings",
+    sequences "tf-strings",
+    messages "tf-strings",
     updates "tf-train",
     variables "tf-state",
 }

@@ -94,7 +94,14 @@ fn usual() -> Text {
     let codes = [("preserve_short_sequences", "false"), ("key", "1,2"), ("OUT_TYPE", "f32")];
     let encodings = [("input_encoding", "UTF-8"), ("output_encoding", "UTF-8")];
     let given = given.chain(texts).chain(grams).chain(examples).chain(ragged);
-    let given = given.chain(pads).chain(codes).chain(encodings);
+    let context = [("context_dense_shapes", "2"), ("context_dense_keys", "d"), ("context_sparse_keys", "s")];
+    let context_types = [("Tcontext_dense", "f32"), ("context_sparse_types", "f32")];
+    let lists = [("feature_list_dense_shapes", "2"), ("feature_list_dense_types", "f32")];
+    let list_keys = [("feature_list_dense_keys", "d"), ("feature_list_sparse_keys", "s")];
+    let list_types =
+        [("feature_list_sparse_types", "f32"), ("feature_list_dense_missing_assumed_empty", "d")];
+    let given = given.chain(pads).chain(codes).chain(encodings).chain(context).chain(context_types);
+    let given = given.chain(lists).chain(list_keys).chain(list_types);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 

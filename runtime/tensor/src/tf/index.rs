@@ -14,7 +14,7 @@ use super::walk::strides;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::mem::Allocator;
-use crate::scratch::{collected, copied, no_room, push, try_collected, with_room};
+use crate::scratch::{collected, copied, filled, no_room, push, try_collected, with_room};
 use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 
 /// The elements of an index tensor.
@@ -396,6 +396,46 @@ pub fn unique(
     let values = if at == 0 { values } else { transpose(&values, &back, allocator)? };
     let counts = HostTensor::from_slice(Shape::new(&[counts.len()])?, &counts, allocator)?;
     Ok([values, cast(&places, to, allocator)?, cast(&counts, to, allocator)?])
+}
+
+/// `UnravelIndex`: for each size the index along its axis of the elements at these positions. A negative
+/// position gives the remainders of its division, as in TensorFlow.
+pub fn unravel_index(
+    indices: &HostTensor,
+    dims: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let op = "UnravelIndex";
+    dims.expect_dtype("dims", indices.dtype())?;
+    let most = if indices.dtype() == DType::I32 { i64::from(i32::MAX) } else { i64::MAX };
+    if indices.shape().rank() > 1 || dims.shape().rank() != 1 {
+        let (indices, dims) = (indices.shape(), dims.shape());
+        return invalid(op, format!("indices of shape {indices} and dims of shape {dims}"));
+    }
+    let (given, sizes) = (indices_of(op, indices)?, indices_of(op, dims)?);
+    if given.is_empty() {
+        return invalid(op, "there are no indices".to_owned());
+    }
+    if let Some(size) = sizes.iter().find(|&&size| size < 1) {
+        return invalid(op, format!("dims have a size of {size}"));
+    }
+    // The number of elements behind each axis, and with it.
+    let mut strides = filled(sizes.len(), (1i64, 1i64))?;
+    let mut all = 1i64;
+    for (stride, &size) in strides.iter_mut().zip(&sizes).rev() {
+        let inner = all;
+        all = inner.checked_mul(size).filter(|&all| all <= most).ok_or(TensorError::TooLarge)?;
+        *stride = (inner, all);
+    }
+    if let Some(index) = given.iter().find(|&&index| index >= all) {
+        return invalid(op, format!("index {index} is out of bounds for {all} elements"));
+    }
+    let shape = Shape::new(&[&[sizes.len()], indices.shape().dims()].concat())?;
+    let out = HostTensor::allocate(DType::I64, shape, allocator)?;
+    for (to, (inner, all)) in out.write::<i64>()?.chunks_exact_mut(given.len()).zip(strides) {
+        to.iter_mut().zip(&given).for_each(|(to, &index)| *to = index % all / inner);
+    }
+    cast(&out, indices.dtype(), allocator)
 }
 
 /// The key by which elements of a dtype are compared: the bytes of the element, with -0 replaced by 0.

@@ -73,6 +73,7 @@ mod resample;
 mod resize;
 mod segment;
 mod serial;
+mod sets;
 mod shapes;
 mod slices;
 mod small;
@@ -153,8 +154,8 @@ pub use counts::{betainc, edit_distance, histogram, nth_element};
 pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
 pub use ctc::{CtcLossAttrs, ctc_beam_search, ctc_greedy, ctc_loss};
 pub use fourier::{fft, irfft, rfft};
-pub use index::scatter_nd_reduce;
 pub(crate) use index::slices_at;
+pub use index::{scatter_nd_reduce, unravel_index};
 pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, lu, qr, self_adjoint_eigen, solve, svd,
 };
@@ -181,7 +182,9 @@ pub use quantized::{
     quantized_max_pool, quantized_mul, quantized_relu, quantized_resize_bilinear, requantization_range,
     requantize,
 };
-pub use ragged::{RowPartition, bucketize, ragged_bincount, ragged_to_tensor};
+pub use ragged::{
+    RowPartition, bucketize, ragged_bincount, ragged_range, ragged_to_sparse, ragged_to_tensor,
+};
 pub use random::{Distribution, Generator, multinomial, random, random_shuffle};
 pub use reference::*;
 pub use resample::{
@@ -189,6 +192,7 @@ pub use resample::{
     scale_and_translate_grad,
 };
 pub use resize::{Interpolation, ResizeAttrs, resize, resize_grad, resize_nearest, resize_nearest_grad};
+pub use sets::{SetOperand, SetOperation, set_operation, set_size};
 pub use small::Small;
 pub use sparse::{ragged_gather, sparse_dense_matmul, sparse_to_dense};
 pub use sparse_arrays::{

@@ -14,8 +14,9 @@ use super::sparse::splits_of;
 use super::unary::cast;
 use crate::element::with_element;
 use crate::error::invalid;
+use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
-use crate::scratch::{filled, with_room};
+use crate::scratch::{collected, filled, with_room};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// A form of the rows of a ragged axis.
@@ -220,4 +221,182 @@ pub fn bucketize(
         *to = boundaries.partition_point(|bound| x.is_nan() || bound <= x) as i32;
     }
     Ok(out)
+}
+
+/// `RaggedRange`: a row of numbers from each start to its limit, by steps. Operands that are scalars are
+/// repeated. The results are row splits and numbers.
+pub fn ragged_range(
+    [starts, limits, deltas]: [&HostTensor; 3],
+    splits: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 2], TensorError> {
+    let op = "RaggedRange";
+    let mut rows = None;
+    for (what, x) in [("starts", starts), ("limits", limits), ("deltas", deltas)] {
+        x.expect_dtype(what, starts.dtype())?;
+        match *x.shape().dims() {
+            [] => {}
+            [n] if rows.is_none_or(|rows| rows == n) => rows = Some(n),
+            _ => {
+                return invalid(
+                    op,
+                    format!(
+                        "{what} of shape {}, expected a scalar or a vector of the length of the others",
+                        x.shape()
+                    ),
+                );
+            }
+        }
+    }
+    let n = rows.unwrap_or(1);
+    match starts.dtype() {
+        DType::I32 => rows_of_range::<i32>(op, n, [starts, limits, deltas], splits, allocator),
+        DType::I64 => rows_of_range::<i64>(op, n, [starts, limits, deltas], splits, allocator),
+        DType::F32 => rows_of_range::<f32>(op, n, [starts, limits, deltas], splits, allocator),
+        DType::F64 => rows_of_range::<f64>(op, n, [starts, limits, deltas], splits, allocator),
+        dtype => Err(TensorError::Unsupported { op, dtype }),
+    }
+}
+
+/// A number of ranges.
+trait RangeNumber: crate::Element + PartialOrd {
+    const ZERO: Self;
+    /// The number of elements of a range that is not empty; `None` if it is too large.
+    fn count(start: Self, limit: Self, delta: Self) -> Option<usize>;
+    fn next(self, delta: Self) -> Self;
+}
+
+macro_rules! range_integers {
+    ($($ty:ident)*) => {$(
+        impl RangeNumber for $ty {
+            const ZERO: $ty = 0;
+            fn count(start: $ty, limit: $ty, delta: $ty) -> Option<usize> {
+                usize::try_from(start.abs_diff(limit).div_ceil(delta.unsigned_abs())).ok()
+            }
+            // The number behind the last one is not used.
+            fn next(self, delta: $ty) -> $ty {
+                self.wrapping_add(delta)
+            }
+        }
+    )*};
+}
+range_integers! { i32 i64 }
+
+macro_rules! range_floats {
+    ($($ty:ident)*) => {$(
+        impl RangeNumber for $ty {
+            const ZERO: $ty = 0.0;
+            fn count(start: $ty, limit: $ty, delta: $ty) -> Option<usize> {
+                let n = ((limit - start) / delta).abs().ceil();
+                // 2^53 numbers fit in no memory.
+                (n < 9e15).then_some(n as usize)
+            }
+            fn next(self, delta: $ty) -> $ty {
+                self + delta
+            }
+        }
+    )*};
+}
+range_floats! { f32 f64 }
+
+fn rows_of_range<T: RangeNumber>(
+    op: &'static str,
+    n: usize,
+    [starts, limits, deltas]: [&HostTensor; 3],
+    dtype: DType,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 2], TensorError> {
+    let (starts, limits, deltas) = (starts.read::<T>()?, limits.read::<T>()?, deltas.read::<T>()?);
+    let at = |x: &[T], i: usize| x[if x.len() == 1 { 0 } else { i }];
+    let mut ends = with_room(n.saturating_add(1))?;
+    let mut end = 0usize;
+    ends.push(0i64);
+    for i in 0..n {
+        let (start, limit, delta) = (at(&starts, i), at(&limits, i), at(&deltas, i));
+        if delta == T::ZERO {
+            return invalid(op, format!("the delta of row {i} is 0"));
+        }
+        let is_filled = if delta > T::ZERO { start < limit } else { delta < T::ZERO && start > limit };
+        let len = if is_filled { T::count(start, limit, delta) } else { Some(0) };
+        end = len.and_then(|len| end.checked_add(len)).ok_or(TensorError::TooLarge)?;
+        ends.push(end as i64);
+    }
+    if dtype == DType::I32 && i32::try_from(end).is_err() {
+        return Err(TensorError::IndexRange { n: end });
+    }
+    let values = HostTensor::allocate(T::DTYPE, Shape::new(&[end])?, allocator)?;
+    {
+        let mut rest = &mut values.write::<T>()?[..];
+        for i in 0..n {
+            if is_interrupted() {
+                return Err(TensorError::Interrupted);
+            }
+            let (own, behind) = std::mem::take(&mut rest).split_at_mut((ends[i + 1] - ends[i]) as usize);
+            let (mut value, delta) = (at(&starts, i), at(&deltas, i));
+            for to in own {
+                *to = value;
+                value = value.next(delta);
+            }
+            rest = behind;
+        }
+    }
+    let ends = HostTensor::from_slice(Shape::new(&[ends.len()])?, &ends, allocator)?;
+    Ok([cast(&ends, dtype, allocator)?, values])
+}
+
+/// `RaggedTensorToSparse`: coordinates, values and shape of the sparse tensor with the values of a ragged
+/// one. `splits` are the row splits of its ragged axes, from the outside.
+pub fn ragged_to_sparse(
+    splits: &[&HostTensor],
+    values: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<[HostTensor; 3], TensorError> {
+    let op = "RaggedTensorToSparse";
+    let (Some(&n_values), false) = (values.shape().dims().first(), splits.is_empty()) else {
+        return invalid(op, format!("{} row splits and values of shape {}", splits.len(), values.shape()));
+    };
+    // For each ragged axis the longest row, and for each of its elements the row and the position in it.
+    let (mut sizes, mut levels) = (Vec::with_capacity(splits.len() + 1), Vec::with_capacity(splits.len()));
+    for (i, x) in splits.iter().enumerate() {
+        x.expect_dtype("rt_nested_splits", splits[0].dtype())?;
+        let ends = splits_of(op, x)?;
+        let n = match splits.get(i + 1) {
+            Some(next) => next.num_elements().saturating_sub(1),
+            None => n_values,
+        };
+        if ends.last() != Some(&n) {
+            return invalid(op, format!("row splits end with {:?}, expected {n}", ends.last()));
+        }
+        if i == 0 {
+            sizes.push(ends.len() as i64 - 1);
+        }
+        let rows = ends
+            .windows(2)
+            .enumerate()
+            .flat_map(|(row, ends)| (0..ends[1] - ends[0]).map(move |at| (row, at)));
+        levels.push(collected(rows)?);
+        sizes.push(ends.windows(2).map(|ends| (ends[1] - ends[0]) as i64).max().unwrap_or(0));
+    }
+    let inner = &values.shape().dims()[1..];
+    let (n, rank) = (values.num_elements(), sizes.len() + inner.len());
+    let places = HostTensor::allocate(DType::I64, Shape::new(&[n, rank])?, allocator)?;
+    let width = if n == 0 { 1 } else { n / n_values };
+    for (i, place) in places.write::<i64>()?.chunks_exact_mut(rank).enumerate() {
+        let (ragged, dense) = place.split_at_mut(levels.len() + 1);
+        let mut at = i / width;
+        for (level, place) in levels.iter().zip(&mut ragged[1..]).rev() {
+            let (row, in_row) = level[at];
+            *place = in_row as i64;
+            at = row;
+        }
+        ragged[0] = at as i64;
+        let mut rest = i % width;
+        for (place, &dim) in dense.iter_mut().zip(inner).rev() {
+            *place = (rest % dim) as i64;
+            rest /= dim;
+        }
+    }
+    sizes.extend(inner.iter().map(|&dim| dim as i64));
+    let sizes = HostTensor::from_slice(Shape::new(&[rank])?, &sizes, allocator)?;
+    Ok([places, values.reshaped(Shape::new(&[n])?)?, sizes])
 }

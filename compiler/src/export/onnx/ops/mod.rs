@@ -107,7 +107,8 @@ fn writer(op: Op) -> Option<WriteOp> {
         | Op::IdentityN
         | Op::StopGradient
         | Op::PreventGradient
-        | Op::Snapshot => elementwise::same,
+        | Op::Snapshot
+        | Op::GuaranteeConst => elementwise::same,
         Op::_EnsureSameSizes => elementwise::first,
         Op::NoOp => elementwise::nothing,
         Op::Cast => elementwise::cast,

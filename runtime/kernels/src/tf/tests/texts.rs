@@ -159,3 +159,63 @@ fn any_bytes_are_answered() {
         }
     }
 }
+
+#[test]
+fn messages_of_tensors_are_refused_or_read() {
+    let c = Caller(context());
+    let parse = |ty, bytes: &[u8]| {
+        let message = strings(&Shape::scalar(), &[bytes], &Malloc::shared()).unwrap();
+        c.with("ParseTensor", &[("out_type", ty)], &[message])
+    };
+    let message = c.with("SerializeTensor", &[], &[value("f32[2]:1,2")]).unwrap();
+    let bytes = found(&message[0]).remove(0);
+    assert_eq!(super::shown(&parse("f32", &bytes).unwrap()[0]), super::shown(&value("f32[2]:1,2")));
+    assert!(parse("f64", &bytes).err().unwrap().to_string().contains("is of type f32, expected f64"));
+    refused("ParseTensor", &[], &[vector(&[&bytes])], "expected a scalar");
+    for wrong in
+        [&b""[..], b"\xff\xff", b"\x08\x01\x12\x0d\x12\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"]
+    {
+        assert!(parse("f32", wrong).is_err(), "{wrong:?}");
+    }
+    // Any changed byte.
+    for at in 0..bytes.len() {
+        for byte in [0, 1, 2, 0x7f, 0x80, 0xff] {
+            let mut changed = bytes.clone();
+            changed[at] = byte;
+            if let Err(error) = parse("f32", &changed) {
+                assert!(error.to_string().len() > 10);
+            }
+        }
+        assert_eq!(parse("f32", &bytes[..at]).is_ok(), [2, 8].contains(&at), "{at}");
+    }
+}
+
+#[test]
+fn lists_of_features_that_do_not_fit_are_refused() {
+    // { feature_lists: { feature_list: { key: "d", value: FEATURES } } }
+    let lists = |features: &[u8]| {
+        let value = [&[0x12, features.len() as u8], features].concat();
+        let entry = [&[0x0a, 1, b'd'], &value[..]].concat();
+        let list = [&[0x0a, entry.len() as u8], &entry[..]].concat();
+        [&[0x12, list.len() as u8], &list[..]].concat()
+    };
+    let floats =
+        |n: u8| [&[0x0a, 4 + 4 * n, 0x12, 2 + 4 * n, 0x0a, 4 * n], &vec![0; 4 * usize::from(n)][..]].concat();
+    let parse = |features: &[u8], more: &[(&'static str, &'static str)]| {
+        let operands = [vector(&[&lists(features)]), texts(&[]), value("f32[2]:1,2")];
+        Caller(context()).with("ParseSequenceExample", more, &operands)
+    };
+    let results = parse(&floats(2), &[]).unwrap();
+    assert_eq!(super::shown(&results[7]), super::shown(&value("f32[1x1x2]:0,0")));
+    let wrong = |features: &[u8], more, words| {
+        let error = parse(features, more).err().expect(words).to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    wrong(&floats(1), &[], "list `d`: 1 values for the shape [2]");
+    wrong(&[0x0a, 4, 0x1a, 2, 0x08, 1], &[], "data types don't match: int64, expected float");
+    wrong(&[0x0a, 9], &[], "no valid message");
+    let renamed = [("feature_list_dense_keys", "e"), ("feature_list_dense_missing_assumed_empty", "x")];
+    wrong(&floats(2), &renamed, "list `e`: it is required but could not be found");
+    let same = [("feature_list_dense_keys", "s"), ("feature_list_dense_missing_assumed_empty", "s")];
+    wrong(&floats(2), &same, "two lists of features have one name");
+}

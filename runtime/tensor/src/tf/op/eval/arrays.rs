@@ -363,15 +363,28 @@ pub(in crate::tf::op) fn list_diff(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn unique_v2(attrs: &Attributes<'_>) -> Made {
-    let to = attrs.dtype("out_idx")?;
+    let (op, to) = (attrs.op(), attrs.dtype("out_idx")?);
     of(attrs, move |[x, axis], m| {
-        let axis = match &ints_in("UniqueV2", "axis", axis)?[..] {
-            [] => None,
-            &[axis] => Some(axis),
-            axes => return invalid("UniqueV2", format!("axes {axes:?}, expected one at most")),
-        };
-        tf::unique(x, axis, to, m).map(|[values, at, _]| [values, at])
+        tf::unique(x, axis_of_unique(op, axis)?, to, m).map(|[values, at, _]| [values, at])
     })
+}
+
+pub(in crate::tf::op) fn unique_with_counts_v2(attrs: &Attributes<'_>) -> Made {
+    let (op, to) = (attrs.op(), attrs.dtype("out_idx")?);
+    of(attrs, move |[x, axis], m| tf::unique(x, axis_of_unique(op, axis)?, to, m))
+}
+
+/// The axis whose slices are compared, if there is one.
+fn axis_of_unique(op: &'static str, axis: &HostTensor) -> Result<Option<i64>, TensorError> {
+    match &ints_in(op, "axis", axis)?[..] {
+        [] => Ok(None),
+        &[axis] => Ok(Some(axis)),
+        axes => invalid(op, format!("axes {axes:?}, expected one at most")),
+    }
+}
+
+pub(in crate::tf::op) fn unravel_index(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[indices, dims], m| tf::unravel_index(indices, dims, m))
 }
 
 /// The bytes of an operand with a single element, of `x`'s dtype.

@@ -5,6 +5,7 @@ use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{self, RowPartition};
+use crate::{DType, TensorError};
 
 pub(in crate::tf::op) fn sparse_to_dense(attrs: &Attributes<'_>) -> Made {
     let (op, is_checked) = (attrs.op(), attrs.bool("validate_indices")?);
@@ -64,5 +65,26 @@ pub(in crate::tf::op) fn ragged_to_tensor(attrs: &Attributes<'_>) -> Made {
         let shape = if shape.shape().rank() == 0 { None } else { Some(ints_in(op, "shape", shape)?) };
         let partitions: Vec<_> = forms.iter().copied().zip(partitions.iter().copied()).collect();
         tf::ragged_to_tensor(shape.as_deref(), values, default, &partitions, m).map(|y| vec![y])
+    })
+}
+
+pub(in crate::tf::op) fn ragged_range(attrs: &Attributes<'_>) -> Made {
+    let splits = splits_type(attrs)?;
+    of(attrs, move |operands, m| tf::ragged_range(operands, splits, m))
+}
+
+/// The type of row splits.
+fn splits_type(attrs: &Attributes<'_>) -> Result<DType, TensorError> {
+    match attrs.dtype("Tsplits")? {
+        dtype @ (DType::I32 | DType::I64) => Ok(dtype),
+        dtype => Err(TensorError::Unsupported { op: attrs.op(), dtype }),
+    }
+}
+
+pub(in crate::tf::op) fn ragged_to_sparse(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of_many(attrs, 2, move |operands, m| match operands {
+        [splits @ .., values] => tf::ragged_to_sparse(splits, values, m),
+        [] => invalid(op, "no operands".to_owned()),
     })
 }

@@ -1,10 +1,11 @@
 //! Sparse tensors: movement, arithmetic, and reductions of selected rows by segment.
 
 use super::{count_in, ints_in, of, of_many, owning};
+use crate::TensorError;
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, Binary, SegmentDivisor};
+use crate::tf::{self, Binary, SegmentDivisor, SetOperand, SetOperation};
 
 pub(in crate::tf::op) fn sparse_reorder(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[indices, values, shape], m| tf::sparse_reorder(indices, values, shape.num_elements(), m))
@@ -135,5 +136,54 @@ pub(in crate::tf::op) fn sparse_segment_grad_rows(attrs: &Attributes<'_>) -> Mad
     owning(attrs, move |[dy, indices, ids, n], cx| {
         let n_rows = count_in(op, "dense_output_dim0", &n)?;
         tf::sparse_segment_grad_rows(op, by, [&dy, &indices, &ids], n_rows, cx)
+    })
+}
+
+/// The operation of sets that an attribute names, in upper or lower case.
+fn set_operator(attrs: &Attributes<'_>) -> Result<SetOperation, TensorError> {
+    let name = attrs.string("set_operation")?;
+    Ok(match &name.to_ascii_lowercase()[..] {
+        "a-b" => SetOperation::FirstWithoutSecond,
+        "b-a" => SetOperation::SecondWithoutFirst,
+        "intersection" => SetOperation::Intersection,
+        "union" => SetOperation::Union,
+        _ => {
+            let name: String = name.chars().take(32).collect();
+            return invalid(attrs.op(), format!("there is no set operation \"{name}\""));
+        }
+    })
+}
+
+pub(in crate::tf::op) fn dense_sets(attrs: &Attributes<'_>) -> Made {
+    let (op, by, is_checked) = (attrs.op(), set_operator(attrs)?, attrs.bool("validate_indices")?);
+    of(attrs, move |[a, b], m| {
+        tf::set_operation(op, by, [SetOperand::Dense(a), SetOperand::Dense(b)], is_checked, m)
+    })
+}
+
+pub(in crate::tf::op) fn dense_and_sparse_sets(attrs: &Attributes<'_>) -> Made {
+    let (op, by, is_checked) = (attrs.op(), set_operator(attrs)?, attrs.bool("validate_indices")?);
+    of(attrs, move |[a, indices, values, shape], m| {
+        let shape = &ints_in(op, "set2_shape", shape)?;
+        let b = SetOperand::Sparse { indices, values, shape };
+        tf::set_operation(op, by, [SetOperand::Dense(a), b], is_checked, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_sets(attrs: &Attributes<'_>) -> Made {
+    let (op, by, is_checked) = (attrs.op(), set_operator(attrs)?, attrs.bool("validate_indices")?);
+    of(attrs, move |[indices, values, shape, other_indices, other_values, other_shape], m| {
+        let shape = &ints_in(op, "set1_shape", shape)?;
+        let other_shape = &ints_in(op, "set2_shape", other_shape)?;
+        let a = SetOperand::Sparse { indices, values, shape };
+        let b = SetOperand::Sparse { indices: other_indices, values: other_values, shape: other_shape };
+        tf::set_operation(op, by, [a, b], is_checked, m)
+    })
+}
+
+pub(in crate::tf::op) fn set_size(attrs: &Attributes<'_>) -> Made {
+    let (op, is_checked) = (attrs.op(), attrs.bool("validate_indices")?);
+    of(attrs, move |[indices, values, shape], m| {
+        tf::set_size(indices, values, &ints_in(op, "set_shape", shape)?, is_checked, m)
     })
 }

@@ -115,6 +115,23 @@ pub(in crate::tf::op) fn unique_v2(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(values), PartialShape::new(vec![n])])
 }
 
+/// [`unique_v2`], and a number for each distinct slice.
+pub(in crate::tf::op) fn unique_with_counts_v2(cx: &Node<'_>) -> Shapes {
+    let mut shapes = unique_v2(cx)?;
+    shapes.push(PartialShape::of_rank(1));
+    Ok(shapes)
+}
+
+/// For each size, an index for each position.
+pub(in crate::tf::op) fn unravel_index(cx: &Node<'_>) -> Shapes {
+    let (indices, [n]) = (cx.shape(0)?, cx.dims::<1>(1)?);
+    Ok(vec![match indices.as_slice() {
+        Some(dims) if dims.len() < 2 => PartialShape::new([&[n], dims].concat()),
+        Some(dims) => return cx.refuse(format!("indices of rank {}, expected 1 or less", dims.len())),
+        None => PartialShape::unknown(),
+    }])
+}
+
 pub(in crate::tf::op) fn list_diff(cx: &Node<'_>) -> Shapes {
     let ([_], [_]) = (cx.dims::<1>(0)?, cx.dims::<1>(1)?);
     Ok(vec![PartialShape::of_rank(1); 2])

@@ -140,3 +140,60 @@ pub(in crate::tf::op) fn sparse_segment_grad(cx: &Node<'_>) -> Shapes {
     }
     Ok(shapes)
 }
+
+/// Coordinates, numbers and shape of sparse sets of a rank.
+fn sets(cx: &Node<'_>, rank: Dim) -> Shapes {
+    if rank.is_some_and(|rank| rank < 2) {
+        return cx.refuse("sets of a tensor of rank 1 or less".to_owned());
+    }
+    Ok(vec![of(&[None, rank]), of(&[None]), of(&[rank])])
+}
+
+pub(in crate::tf::op) fn dense_sets(cx: &Node<'_>) -> Shapes {
+    sets(cx, cx.same(cx.shape(0)?.rank(), cx.shape(1)?.rank())?)
+}
+
+pub(in crate::tf::op) fn dense_and_sparse_sets(cx: &Node<'_>) -> Shapes {
+    let [_, rank] = entries(cx, 1, Some(2), Some(3))?;
+    sets(cx, cx.same(cx.shape(0)?.rank(), rank)?)
+}
+
+pub(in crate::tf::op) fn sparse_sets(cx: &Node<'_>) -> Shapes {
+    let ([_, a], [_, b]) = (entries(cx, 0, Some(1), Some(2))?, entries(cx, 3, Some(4), Some(5))?);
+    sets(cx, cx.same(a, b)?)
+}
+
+/// A number for each set: the shape without its last size.
+pub(in crate::tf::op) fn set_size(cx: &Node<'_>) -> Shapes {
+    let [_, rank] = entries(cx, 0, Some(1), Some(2))?;
+    sets(cx, rank)?;
+    Ok(vec![match cx.shape_in(2)?.as_slice() {
+        Some([outer @ .., _]) => of(outer),
+        _ => PartialShape::unknown(),
+    }])
+}
+
+/// Splits of rows, and as many numbers as they have.
+pub(in crate::tf::op) fn ragged_range(cx: &Node<'_>) -> Shapes {
+    let mut rows = Some(1);
+    for (i, operand) in cx.operands.iter().enumerate() {
+        match operand.shape.as_slice() {
+            Some([]) => {}
+            Some(&[n]) => rows = n,
+            Some(dims) => return cx.refuse(format!("operand {i} has rank {}", dims.len())),
+            None => rows = None,
+        }
+    }
+    Ok(vec![of(&[sum(rows, Some(1))?]), of(&[None])])
+}
+
+/// Coordinates, values and shape of a tensor with an axis for each list of splits and those of the values.
+pub(in crate::tf::op) fn ragged_to_sparse(cx: &Node<'_>) -> Shapes {
+    let n_splits = cx.operands.len().saturating_sub(1);
+    let values = cx.shape(n_splits)?;
+    let n = values
+        .as_slice()
+        .map_or(Ok(None), |dims| dims.iter().try_fold(Some(1), |n, &dim| super::product(n, dim)));
+    let (n, rank) = (n?, values.rank().map(|rank| rank + n_splits));
+    Ok(vec![of(&[n, rank]), of(&[n]), of(&[rank])])
+}

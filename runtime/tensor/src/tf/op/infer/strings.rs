@@ -1,6 +1,7 @@
 //! Strings.
 
 use super::{Node, PartialShape, Shapes};
+use crate::TensorError;
 use crate::error::invalid;
 
 /// A vector of strings, or a matrix of one row.
@@ -69,30 +70,75 @@ pub(in crate::tf::op) fn decode_raw(cx: &Node<'_>) -> Shapes {
 /// Sparse features (coordinates, values, shapes), dense ones, and ragged ones (values, row splits), each with
 /// an axis of examples unless there is a single one.
 pub(in crate::tf::op) fn parse_examples(cx: &Node<'_>) -> Shapes {
-    let (sparse, dense) = (cx.attrs.types("sparse_types")?, cx.attrs.shapes("dense_shapes")?);
-    let has_ragged = cx.attrs.signature().attr("ragged_value_types").is_some();
-    let n_ragged = if has_ragged { cx.attrs.types("ragged_value_types")?.len() } else { 0 };
-    let examples = match cx.shape(0)?.as_slice() {
-        _ if cx.attrs.op() == "ParseSingleExample" => vec![],
-        Some(dims) if dims.len() < 2 => dims.to_vec(),
+    match examples(cx)? {
+        Some(examples) => features(cx, &examples, ""),
+        None => Ok(vec![PartialShape::unknown(); cx.n_results]),
+    }
+}
+
+/// The axis of examples, none for a single one; `None` if it is not known whether there is one.
+fn examples(cx: &Node<'_>) -> Result<Option<Vec<super::Dim>>, TensorError> {
+    Ok(match cx.shape(0)?.as_slice() {
+        _ if matches!(cx.attrs.op(), "ParseSingleExample" | "ParseSingleSequenceExample") => Some(vec![]),
+        Some(dims) if dims.len() < 2 => Some(dims.to_vec()),
         Some(dims) => return cx.refuse(format!("examples of rank {}, expected 1 or less", dims.len())),
-        None => return Ok(vec![PartialShape::unknown(); cx.n_results]),
-    };
+        None => None,
+    })
+}
+
+/// The types in an attribute that not all operators have.
+fn n_types(cx: &Node<'_>, name: &str) -> Result<usize, TensorError> {
+    match cx.attrs.signature().attr(name) {
+        Some(_) => Ok(cx.attrs.types(name)?.len()),
+        None => Ok(0),
+    }
+}
+
+/// The number of row splits of the examples.
+fn n_splits(examples: &[super::Dim]) -> Result<super::Dim, TensorError> {
+    match *examples {
+        [n] => super::sum(n, Some(1)),
+        _ => Ok(Some(0)),
+    }
+}
+
+/// The features of examples, whose attributes have names with this prefix.
+fn features(cx: &Node<'_>, examples: &[super::Dim], prefix: &str) -> Shapes {
+    let n_sparse = n_types(cx, &format!("{prefix}sparse_types"))?;
+    let n_ragged = n_types(cx, &format!("{prefix}ragged_value_types"))?;
     let rank = Some(1 + examples.len());
     let of = |dims: &[super::Dim]| PartialShape::new(dims.to_vec());
-    let mut shapes = vec![of(&[None, rank]); sparse.len()];
-    shapes.extend(vec![of(&[None]); sparse.len()]);
-    shapes.extend(vec![of(&[rank]); sparse.len()]);
-    shapes.extend(dense.iter().map(|shape| match shape.as_slice() {
-        Some(dims) => of(&[&examples[..], dims].concat()),
-        None => PartialShape::unknown(),
-    }));
+    let mut shapes = vec![of(&[None, rank]); n_sparse];
+    shapes.extend(vec![of(&[None]); n_sparse]);
+    shapes.extend(vec![of(&[rank]); n_sparse]);
+    for shape in cx.attrs.shapes(&format!("{prefix}dense_shapes"))? {
+        shapes.push(match shape.as_slice() {
+            Some(dims) => of(&[examples, dims].concat()),
+            None => PartialShape::unknown(),
+        });
+    }
     shapes.extend(vec![of(&[None]); n_ragged]);
-    let n_splits = match examples[..] {
-        [n] => super::sum(n, Some(1))?,
-        _ => Some(0),
-    };
-    shapes.extend(vec![of(&[n_splits]); n_ragged]);
+    shapes.extend(vec![of(&[n_splits(examples)?]); n_ragged]);
+    Ok(shapes)
+}
+
+/// The features of examples; their lists of features, with an axis of time, and the lengths of these lists.
+pub(in crate::tf::op) fn parse_sequences(cx: &Node<'_>) -> Shapes {
+    let Some(examples) = examples(cx)? else { return Ok(vec![PartialShape::unknown(); cx.n_results]) };
+    let mut shapes = features(cx, &examples, "context_")?;
+    let over_time = [&examples[..], &[None]].concat();
+    let of_lists = features(cx, &over_time, "feature_list_")?;
+    let n_ragged = n_types(cx, "feature_list_ragged_value_types")?;
+    let n_dense = cx.attrs.shapes("feature_list_dense_shapes")?.len();
+    // Splits of examples stand before those of lists, and lengths before ragged values.
+    let (dense, ragged) = of_lists.split_at(of_lists.len().saturating_sub(2 * n_ragged));
+    shapes.extend_from_slice(dense);
+    if cx.attrs.op() != "ParseSingleSequenceExample" {
+        shapes.extend(vec![PartialShape::new(examples.clone()); n_dense]);
+    }
+    shapes.extend_from_slice(&ragged[..n_ragged]);
+    shapes.extend(vec![PartialShape::new(vec![n_splits(&examples)?]); n_ragged]);
+    shapes.extend(vec![PartialShape::of_rank(1); n_ragged]);
     Ok(shapes)
 }
 

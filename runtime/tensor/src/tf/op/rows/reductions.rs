@@ -128,6 +128,17 @@ operators! { 2:
     /// The distinct slices along an axis, and for each slice its position among them.
     UniqueV2 "x:T axis:Taxis -> y:T idx:out_idx; T:type Taxis:type=int64 out_idx:type=int32"
         => function(eval::arrays::unique_v2, arrays::unique_v2, Cost::PerOperand(4)).no_gradient();
+    /// The distinct slices along an axis, positions as in `UniqueV2`, and the number of occurrences of each.
+    UniqueWithCountsV2
+        "x:T axis:Taxis -> y:T idx:out_idx count:out_idx; T:type Taxis:type=int64 out_idx:type=int32"
+        => function(
+            eval::arrays::unique_with_counts_v2,
+            arrays::unique_with_counts_v2,
+            Cost::PerOperand(4),
+        ).no_gradient();
+    /// The indices of the elements at positions of a tensor with these sizes.
+    UnravelIndex "indices:Tidx dims:Tidx -> output:Tidx; Tidx:type=int32"
+        => function(eval::arrays::unravel_index, arrays::unravel_index, Cost::PerResult(16)).no_gradient();
     /// The distinct elements of a vector, positions as in `Unique`, and the number of occurrences of each.
     UniqueWithCounts "x:T -> y:T idx:out_idx count:out_idx; T:type out_idx:type=int32"
         => function(

@@ -15,6 +15,9 @@ operators! { 3:
     /// The operand.
     Identity "input:T -> output:T; T:type"
         => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
+    /// The operand, which the graph's author guarantees to be constant.
+    GuaranteeConst "!input:T -> output:T; T:type"
+        => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
     /// The operands.
     IdentityN "input:*T -> output:*T; T:list(type)"
         => function(eval::shaping::identity_n, rules::identity_n, Cost::Free).passing();

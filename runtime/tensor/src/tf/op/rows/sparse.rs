@@ -254,4 +254,46 @@ operators! { 16:
             sparse_arrays::sparse_dense_add,
             Cost::PerOperand(2),
         );
+    /// An operation on the sets along the last axis of dense tensors, with sparse results.
+    DenseToDenseSetOperation
+        "set1:T set2:T -> result_indices:int64 result_values:T result_shape:int64; T:type \
+         set_operation:string validate_indices:bool=true"
+        => function(
+            eval::sparse_arrays::dense_sets,
+            sparse_arrays::dense_sets,
+            Cost::PerOperand(32),
+        ).no_gradient();
+    /// An operation on the sets along the last axis of a dense and a sparse tensor, with sparse results.
+    DenseToSparseSetOperation
+        "set1:T set2_indices:int64 set2_values:T set2_shape:int64 -> result_indices:int64 result_values:T \
+         result_shape:int64; T:type set_operation:string validate_indices:bool=true"
+        => function(
+            eval::sparse_arrays::dense_and_sparse_sets,
+            sparse_arrays::dense_and_sparse_sets,
+            Cost::PerOperand(32),
+        ).no_gradient();
+    /// An operation on the sets along the last axis of sparse tensors.
+    SparseToSparseSetOperation
+        "set1_indices:int64 set1_values:T set1_shape:int64 set2_indices:int64 set2_values:T \
+         set2_shape:int64 -> result_indices:int64 result_values:T result_shape:int64; T:type \
+         set_operation:string validate_indices:bool=true"
+        => function(
+            eval::sparse_arrays::sparse_sets,
+            sparse_arrays::sparse_sets,
+            Cost::PerOperand(32),
+        ).no_gradient();
+    /// The number of distinct values of each set along the last axis of a sparse tensor.
+    SetSize
+        "set_indices:int64 set_values:T set_shape:int64 -> size:int32; T:type validate_indices:bool=true"
+        => function(eval::sparse_arrays::set_size, sparse_arrays::set_size, Cost::PerOperand(32)).no_gradient();
+    /// Rows of numbers from starts to limits.
+    RaggedRange
+        "starts:T limits:T deltas:T -> rt_nested_splits:Tsplits rt_dense_values:T; T:type=int32 \
+         Tsplits:type=int64"
+        => function(eval::sparse::ragged_range, sparse_arrays::ragged_range, Cost::PerResult(1)).no_gradient();
+    /// The sparse tensor with the values of a ragged one.
+    RaggedTensorToSparse
+        "rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:T -> sparse_indices:int64 sparse_values:T \
+         sparse_dense_shape:int64; RAGGED_RANK:int T:type Tsplits:type=int64"
+        => function(eval::sparse::ragged_to_sparse, sparse_arrays::ragged_to_sparse, Cost::PerResult(4));
 }

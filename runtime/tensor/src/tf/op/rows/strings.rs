@@ -160,4 +160,68 @@ operators! { 17:
     /// Strings decompressed.
     DecodeCompressed "bytes:string -> output:string; compression_type:string=''"
         => values(rules::same, Cost::PerOperand(256)).no_gradient();
+    /// The tensor that a serialized message describes.
+    ParseTensor "serialized:string -> output:out_type; out_type:type"
+        => values(rules::unknown, Cost::PerResult(8)).no_gradient();
+    /// A message that describes a tensor.
+    SerializeTensor "tensor:T -> serialized:string; T:type"
+        => values(rules::scalar, Cost::PerOperand(8)).no_gradient();
+    /// The features of serialized examples, and their lists of features over time.
+    ParseSequenceExample
+        "serialized:string debug_name:string context_dense_defaults:*Tcontext_dense -> \
+         context_sparse_indices:Ncontext_sparse*int64 context_sparse_values:*context_sparse_types \
+         context_sparse_shapes:Ncontext_sparse*int64 context_dense_values:*Tcontext_dense \
+         feature_list_sparse_indices:Nfeature_list_sparse*int64 \
+         feature_list_sparse_values:*feature_list_sparse_types \
+         feature_list_sparse_shapes:Nfeature_list_sparse*int64 \
+         feature_list_dense_values:*feature_list_dense_types \
+         feature_list_dense_lengths:Nfeature_list_dense*int64; Ncontext_dense:int=0 Ncontext_sparse:int=0 \
+         Nfeature_list_dense:int=0 Nfeature_list_sparse:int=0 Tcontext_dense:list(type)=[] \
+         context_dense_keys:list(string) context_dense_shapes:list(shape)=[] \
+         context_sparse_keys:list(string) context_sparse_types:list(type)=[] \
+         feature_list_dense_keys:list(string) feature_list_dense_missing_assumed_empty:list(string) \
+         feature_list_dense_shapes:list(shape)=[] feature_list_dense_types:list(type)=[] \
+         feature_list_sparse_keys:list(string) feature_list_sparse_types:list(type)=[]"
+        => values(strings::parse_sequences, Cost::PerOperand(256)).no_gradient();
+    /// The features of serialized examples, and their lists of features over time, some of them ragged.
+    ParseSequenceExampleV2
+        "serialized:string debug_name:string context_sparse_keys:string context_dense_keys:string \
+         context_ragged_keys:string feature_list_sparse_keys:string feature_list_dense_keys:string \
+         feature_list_ragged_keys:string feature_list_dense_missing_assumed_empty:bool \
+         context_dense_defaults:*Tcontext_dense -> context_sparse_indices:Ncontext_sparse*int64 \
+         context_sparse_values:*context_sparse_types context_sparse_shapes:Ncontext_sparse*int64 \
+         context_dense_values:*Tcontext_dense context_ragged_values:*context_ragged_value_types \
+         context_ragged_row_splits:*context_ragged_split_types \
+         feature_list_sparse_indices:Nfeature_list_sparse*int64 \
+         feature_list_sparse_values:*feature_list_sparse_types \
+         feature_list_sparse_shapes:Nfeature_list_sparse*int64 \
+         feature_list_dense_values:*feature_list_dense_types \
+         feature_list_dense_lengths:Nfeature_list_dense*int64 \
+         feature_list_ragged_values:*feature_list_ragged_value_types \
+         feature_list_ragged_outer_splits:*feature_list_ragged_split_types \
+         feature_list_ragged_inner_splits:*feature_list_ragged_split_types; Ncontext_sparse:int=0 \
+         Nfeature_list_dense:int=0 Nfeature_list_sparse:int=0 Tcontext_dense:list(type)=[] \
+         context_dense_shapes:list(shape)=[] context_ragged_split_types:list(type)=[] \
+         context_ragged_value_types:list(type)=[] context_sparse_types:list(type)=[] \
+         feature_list_dense_shapes:list(shape)=[] feature_list_dense_types:list(type)=[] \
+         feature_list_ragged_split_types:list(type)=[] feature_list_ragged_value_types:list(type)=[] \
+         feature_list_sparse_types:list(type)=[]"
+        => values(strings::parse_sequences, Cost::PerOperand(256)).no_gradient();
+    /// The features of one serialized example, and its lists of features over time.
+    ParseSingleSequenceExample
+        "serialized:string feature_list_dense_missing_assumed_empty:string \
+         context_sparse_keys:Ncontext_sparse*string context_dense_keys:Ncontext_dense*string \
+         feature_list_sparse_keys:Nfeature_list_sparse*string \
+         feature_list_dense_keys:Nfeature_list_dense*string context_dense_defaults:*Tcontext_dense \
+         debug_name:string -> context_sparse_indices:Ncontext_sparse*int64 \
+         context_sparse_values:*context_sparse_types context_sparse_shapes:Ncontext_sparse*int64 \
+         context_dense_values:*Tcontext_dense feature_list_sparse_indices:Nfeature_list_sparse*int64 \
+         feature_list_sparse_values:*feature_list_sparse_types \
+         feature_list_sparse_shapes:Nfeature_list_sparse*int64 \
+         feature_list_dense_values:*feature_list_dense_types; Ncontext_dense:int=0 Ncontext_sparse:int=0 \
+         Nfeature_list_dense:int=0 Nfeature_list_sparse:int=0 Tcontext_dense:list(type)=[] \
+         context_dense_shapes:list(shape)=[] context_sparse_types:list(type)=[] \
+         feature_list_dense_shapes:list(shape)=[] feature_list_dense_types:list(type)=[] \
+         feature_list_sparse_types:list(type)=[]"
+        => values(strings::parse_sequences, Cost::PerOperand(256)).no_gradient();
 }

@@ -59,4 +59,38 @@ operators! { 19:
         "!table_handle:resource text:string ->; delimiter:string='\\t' key_index:int offset:int=0 \
          value_index:int vocab_size:int=-1"
         => state(Effect::Write, rules::unknown, Cost::PerOperand(8)).no_gradient();
+    /// A table that is initialized once, by reference.
+    HashTable
+        "!-> table_handle:Ref(string); container:string='' key_dtype:type shared_name:string='' \
+         use_node_name_sharing:bool=false value_dtype:type"
+        => state(Effect::Allocate, rules::scalar, Cost::Free).no_gradient();
+    /// A table initialized with keys and values, by reference.
+    InitializeTable "table_handle:Ref(string) keys:Tkey values:Tval ->; Tkey:type Tval:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(8)).no_gradient();
+    /// All keys and values of a table, in the order of the keys, by reference.
+    LookupTableExport "table_handle:Ref(string) -> keys:Tkeys values:Tvalues; Tkeys:type Tvalues:type"
+        => state(Effect::Read, rules::unknown, Cost::Moves).no_gradient();
+    /// The values of keys in a table, by reference, and a default value for missing keys.
+    LookupTableFind
+        "table_handle:Ref(string) keys:Tin default_value:Tout -> values:Tout; Tin:type Tout:type"
+        => state(Effect::Read, rules::unknown, Cost::PerOperand(8)).no_gradient();
+    /// All entries of a table replaced by keys and values, by reference.
+    LookupTableImport "table_handle:Ref(string) keys:Tin values:Tout ->; Tin:type Tout:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(8)).no_gradient();
+    /// Keys and values added to a table, by reference.
+    LookupTableInsert "table_handle:Ref(string) keys:Tin values:Tout ->; Tin:type Tout:type"
+        => state(Effect::Write, rules::unknown, Cost::PerOperand(8)).no_gradient();
+    /// The number of keys of a table, by reference.
+    LookupTableSize "table_handle:Ref(string) -> size:int64"
+        => state(Effect::Read, rules::scalar, Cost::Moves).no_gradient();
+    /// A mutable table, by reference.
+    MutableHashTable
+        "!-> table_handle:Ref(string); container:string='' key_dtype:type shared_name:string='' \
+         use_node_name_sharing:bool=false value_dtype:type"
+        => state(Effect::Allocate, rules::scalar, Cost::Free).no_gradient();
+    /// A mutable table of tensors of one shape, by reference.
+    MutableHashTableOfTensors
+        "!-> table_handle:Ref(string); container:string='' key_dtype:type shared_name:string='' \
+         use_node_name_sharing:bool=false value_dtype:type value_shape:shape=[]"
+        => state(Effect::Allocate, rules::scalar, Cost::Free).no_gradient();
 }
