@@ -236,8 +236,8 @@ impl Lowering<'_, '_, '_> {
         let is_frame = frame(self.m(), function).is_some();
         // The call of a graph is strict, and begins when the effects before it are complete, but for a part's.
         let waits = has_effects && private && (!is_frame || is_part(self.m(), function)) || is_early;
-        let chains = self.m().args(block).iter().rev().copied();
-        let first = chains.skip(usize::from(is_early)).next().filter(|_| waits);
+        let mut chains = self.m().args(block).iter().rev().copied();
+        let first = chains.nth(usize::from(is_early)).filter(|_| waits);
         let mut state = if is_frame { EffectState::unordered(first) } else { EffectState::after(first) };
         if is_frame {
             let name = self.r.cx().str_id(FRAME);
