@@ -297,6 +297,8 @@ pub(crate) const OPERATORS: &[&str] = &[
     "!GRUBlockCell: 2x3@-1..1; 2x2@-0.5..0.5; 5x4@-0.7..0.7; 5x2@-0.7..0.7; 4@-0.5..0.5; 2@-0.5..0.5 -> 2x2:f64; 2x2:f64; 2x2:f64; 2x2",
     "GuaranteeConst: 3 -> 3",
     "RaggedTensorToSparse: =[0,2,3]:3xi64; 3x2 -> 6x3:i64; 6; 3:i64",
+    "fImageProjectiveTransformV2: 1x3x4x2; =[[1.0,0.0,1.0,0.0,1.0,-1.0,0.0,0.0]]:1x8xf32; =[3,4]:2xi32 -> 1x3x4x2 <{interpolation = \"BILINEAR\"}>",
+    "ImageProjectiveTransformV3: 2x3x3x1; =[[0.0,1.0,0.0,1.0,0.0,0.0,0.0,0.0]]:1x8xf32; =[3,3]:2xi32; =5.0:f32 -> 2x3x3x1 <{interpolation = \"NEAREST\"}>",
     "f!LRN: 1x2x2x4 -> 1x2x2x4 <{depth_radius = 1 : i64}>",
     "f!FusedBatchNorm: 2x2x1x3; 3; 3; =[0.0,0.0,0.0]:3xf32; =[1.0,1.0,1.0]:3xf32 -> 2x2x1x3; 3:f32; 3:f32; 3:f32; 3:f32 <{is_training = false}>",
     "fFusedBatchNormV2: 2x2x1x3; 3; 3; =[0.0,0.0,0.0]:3xf32; =[1.0,1.0,1.0]:3xf32 -> 2x2x1x3; 3:f32; 3:f32; 3:f32; 3:f32 <{is_training = false}>",

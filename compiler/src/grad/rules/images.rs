@@ -19,6 +19,8 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::ResizeNearestNeighborGrad => {
             Rule(|g| g.dx(0, g.same(Op::ResizeNearestNeighbor, &[g.d(), size(g.x(0))])))
         }
+        Op::ImageProjectiveTransformV2 => Rule(|g| turned_back(g, &[])),
+        Op::ImageProjectiveTransformV3 => Rule(|g| turned_back(g, &[g.x(3).zeros()])),
         Op::ResizeArea => Rule(|g| g.dx(0, g.same(Op::_ResizeAreaGrad, &[g.d(), g.x(0)]))),
         Op::_ResizeAreaGrad => Rule(|g| again(g, Op::ResizeArea)),
         Op::ScaleAndTranslate => Rule(|g| {
@@ -143,4 +145,22 @@ fn rgb<'g>([hue, saturation, value]: [Val<'g>; 3]) -> Val<'g> {
     let distance = |from: f64| (hue * hue.number(6.0) - hue.number(from)).un(Op::Abs);
     let parts = [limited(distance(3.0) - one), limited(two - distance(2.0)), limited(two - distance(4.0))];
     Val::concat(&parts.map(|part| (one - saturation + saturation * part) * value), -1)
+}
+
+/// The gradient of transformed images, transformed by the inverses, as TensorFlow has it: the adjoint if
+/// pixels lie on pixels.
+fn turned_back(g: &Vjp<'_, '_>, fill: &[Val<'_>]) {
+    let (images, flat) = (g.x(0), g.x(1));
+    if !g.wants(0) {
+        return;
+    }
+    let ints = |numbers: &[i64]| flat.ints(numbers, DType::I32);
+    let ones = flat.slice(ints(&[0, 0]), ints(&[-1, 1])).ones();
+    let matrices = Val::concat(&[flat, ones], 1).reshape(ints(&[-1, 3, 3]));
+    let inverses = matrices.un(Op::MatrixInverse).reshape(ints(&[-1, 9]));
+    let last = inverses.slice(ints(&[0, 8]), ints(&[-1, 1]));
+    let inverses = inverses.slice(ints(&[0, 0]), ints(&[-1, 8])).bin(Op::RealDiv, last);
+    let operands = [&[g.d(), inverses, size(images)], fill].concat();
+    let op = if fill.is_empty() { Op::ImageProjectiveTransformV2 } else { Op::ImageProjectiveTransformV3 };
+    g.dx(0, g.same(op, &operands));
 }

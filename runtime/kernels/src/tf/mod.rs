@@ -28,6 +28,7 @@ mod messages;
 mod operands;
 mod operator;
 mod optionals;
+mod pictures;
 mod placed;
 mod scatters;
 mod sequences;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, codes, examples, files, joined, lists, lookups, messages, optionals, scatters,
-    sequences, stacks, strings, texts, unicode, updates, variables,
+    arrays, attrs, checks, codes, examples, files, joined, lists, lookups, messages, optionals, pictures,
+    scatters, sequences, stacks, strings, texts, unicode, updates, variables,
 };
 
 /// The entries of a file, unless the Cargo feature of their rows leaves them out.
@@ -37,6 +37,7 @@ tables! {
     examples "tf-strings",
     sequences "tf-strings",
     messages "tf-strings",
+    pictures "tf-strings",
     updates "tf-train",
     variables "tf-state",
 }

@@ -9,7 +9,7 @@ use befrost_kernel_api::context::{Request, ResourceName};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::{ExecContext, KernelError, Value};
 use befrost_tensor::mem::{Allocator, Buffer, Limited, Malloc};
-use befrost_tensor::tf::op::{Attributes, Attrs, Type, row, rows};
+use befrost_tensor::tf::op::{Attributes, Attrs, Signature, Type, row, rows};
 use befrost_tensor::tf::{Binary, PartialShape, accumulate};
 use befrost_tensor::{DType, HostTensor, Shape, literal, print};
 
@@ -21,6 +21,7 @@ use super::tables::of_operator;
 use super::variables::{self, assign_variable_values, remove_variable, variable_values};
 use crate::objects::Tensor;
 
+mod pictures;
 mod texts;
 
 /// Attributes as `name=value`; the requested kind decides how a value is parsed.
@@ -103,6 +104,14 @@ fn usual() -> Text {
     let given = given.chain(pads).chain(codes).chain(encodings).chain(context).chain(context_types);
     let given = given.chain(lists).chain(list_keys).chain(list_types);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
+}
+
+/// Those of them that an operator requires.
+fn required(signature: &Signature) -> Text {
+    let mut given = usual();
+    given.0.insert("message", "");
+    given.0.retain(|name, _| signature.attr(name).is_some_and(|attr| attr.default.is_none()));
+    given
 }
 
 /// A caller of operators in one context.
@@ -637,8 +646,7 @@ fn wrong_operands_are_errors_of_every_operator() {
         for value in &values {
             for n in n.saturating_sub(1)..n + 2 {
                 let operands = vec![value.clone(); n];
-                let mut given = usual();
-                given.0.insert("message", "");
+                let given = required(signature);
                 let action =
                     of_operator(row.op.unwrap()).unwrap()(&Attributes::new(signature, &given)).unwrap();
                 if let Err(error) = action.call(&operands.iter().collect::<Vec<_>>(), &c.0) {
@@ -701,8 +709,7 @@ fn no_action_gives_out_what_is_lent() {
     for row in rows().filter(|row| of_operator(row.op.unwrap()).is_some()) {
         let signature = row.signature();
         for n in 1..signature.inputs.len() + 3 {
-            let mut given = usual();
-            given.0.insert("message", "");
+            let given = required(signature);
             let make = of_operator(row.op.unwrap()).unwrap();
             let action = make(&Attributes::new(signature, &given)).unwrap();
             let results = with_lent(|lent| action.call(&vec![lent; n], &c.0).unwrap_or_default());

@@ -45,6 +45,7 @@ mod einsum;
 pub mod fast;
 mod fourier;
 pub mod fused;
+mod glimpse;
 mod index;
 mod joins;
 mod linear;
@@ -62,6 +63,7 @@ mod patches;
 mod philox;
 mod pool;
 mod product;
+mod projective;
 mod quantize;
 mod quantize_and_dequantize;
 mod quantized;
@@ -154,6 +156,7 @@ pub use counts::{betainc, edit_distance, histogram, nth_element};
 pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
 pub use ctc::{CtcLossAttrs, ctc_beam_search, ctc_greedy, ctc_loss};
 pub use fourier::{fft, irfft, rfft};
+pub use glimpse::{GlimpseAttrs, GlimpseNoise, draw_boxes, extract_glimpse};
 pub(crate) use index::slices_at;
 pub use index::{scatter_nd_reduce, unravel_index};
 pub use matrices::{
@@ -171,6 +174,7 @@ pub use onnx::{
 pub use patches::{PatchAttrs, extract_image_patches};
 pub use philox::Philox;
 pub use pool::{max_pool_grad_grad_with_argmax, max_pool_grad_with_argmax, max_pool_with_argmax};
+pub use projective::{FillMode, ProjectiveAttrs, projective_transform};
 pub use quantize::{Levels, Ranges, fake_quant, fake_quant_grad};
 pub use quantize_and_dequantize::{
     HalfWay, Quantized, quantize_and_dequantize, quantize_and_dequantize_grad,

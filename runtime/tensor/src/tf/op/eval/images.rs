@@ -4,7 +4,10 @@ use super::{count_in, ints_in, of, owning, shape_in};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, Combined, CropAttrs, Interpolation, ResizeAttrs, Suppression, real};
+use crate::tf::{
+    self, Combined, CropAttrs, FillMode, GlimpseAttrs, GlimpseNoise, Interpolation, ProjectiveAttrs,
+    ResizeAttrs, Suppression, real,
+};
 use crate::{HostTensor, TensorError};
 
 /// Height and width stored in an operand.
@@ -146,5 +149,62 @@ pub(in crate::tf::op) fn combined_non_max_suppression(attrs: &Attributes<'_>) ->
         let max_total_size = count_in(op, "max_total_size", total)?;
         let by = Combined { per_class, max_total_size, pad_per_class, clip_boxes };
         tf::combined_non_max_suppression(boxes, scores, &by, m)
+    })
+}
+
+pub(in crate::tf::op) fn projective_transform(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let modes = [
+        ("CONSTANT", FillMode::Constant),
+        ("REFLECT", FillMode::Reflect),
+        ("WRAP", FillMode::Wrap),
+        ("NEAREST", FillMode::Nearest),
+    ];
+    let by = ProjectiveAttrs {
+        fill_mode: attrs.word("fill_mode", &modes)?,
+        nearest: attrs.word("interpolation", &[("NEAREST", true), ("BILINEAR", false)])?,
+    };
+    if op == "ImageProjectiveTransformV2" {
+        return owning(attrs, move |[images, transforms, size], cx| {
+            let size = plane_in(op, "output_shape", &size)?;
+            tf::projective_transform(op, &images, &transforms, (size, 0.0), by, cx)
+        });
+    }
+    owning(attrs, move |[images, transforms, size, fill], cx| {
+        let size = plane_in(op, "output_shape", &size)?;
+        let fill = real::scalar(op, "fill_value", &fill)? as f32;
+        tf::projective_transform(op, &images, &transforms, (size, fill), by, cx)
+    })
+}
+
+pub(in crate::tf::op) fn draw_boxes(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    if op == "DrawBoundingBoxes" {
+        return owning(attrs, move |[images, boxes], cx| tf::draw_boxes(op, images, &boxes, None, cx));
+    }
+    owning(attrs, move |[images, boxes, colors], cx| tf::draw_boxes(op, images, &boxes, Some(&colors), cx))
+}
+
+pub(in crate::tf::op) fn glimpse(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let noises = [
+        ("zero", GlimpseNoise::Zero),
+        ("uniform", GlimpseNoise::Uniform),
+        ("gaussian", GlimpseNoise::Gaussian),
+    ];
+    let noise = attrs.word("noise", &noises)?;
+    if attrs.bool("uniform_noise")? && noise != GlimpseNoise::Uniform {
+        return invalid(op, "uniform_noise and another noise exclude each other".to_owned());
+    }
+    let by = GlimpseAttrs {
+        centered: attrs.bool("centered")?,
+        normalized: attrs.bool("normalized")?,
+        noise,
+        is_first_version: op == "ExtractGlimpse",
+    };
+    let generator = super::random::unseeded();
+    owning(attrs, move |[images, size, offsets], cx| {
+        let size = plane_in(op, "size", &size)?;
+        tf::extract_glimpse(op, &images, size, &offsets, &by, &generator, cx)
     })
 }

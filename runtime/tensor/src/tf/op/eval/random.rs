@@ -20,13 +20,17 @@ const AUTO: i64 = 3;
 
 /// The generator of a stateful operator.
 fn generator(attrs: &Attributes<'_>) -> Result<Arc<Generator>, TensorError> {
-    let seeds = [attrs.int("seed")?, attrs.int("seed2")?].map(|seed| seed as u64);
-    let [seed, seed2] = match seeds {
-        // `RandomState` is the standard library's only source of random numbers.
-        [0, 0] => [(); 2].map(|()| RandomState::new().hash_one(0u8)),
-        seeds => seeds,
-    };
-    Ok(Arc::new(Generator::new(Philox::seeded(seed, seed2))))
+    Ok(Arc::new(match [attrs.int("seed")?, attrs.int("seed2")?].map(|seed| seed as u64) {
+        [0, 0] => unseeded(),
+        [seed, seed2] => Generator::new(Philox::seeded(seed, seed2)),
+    }))
+}
+
+/// A generator that begins anywhere.
+pub(super) fn unseeded() -> Generator {
+    // `RandomState` is the standard library's only source of random numbers.
+    let [seed, seed2] = [(); 2].map(|()| RandomState::new().hash_one(0u8));
+    Generator::new(Philox::seeded(seed, seed2))
 }
 
 /// The stream of random numbers for an operand with two seeds, i32 or i64.

@@ -97,3 +97,23 @@ pub(in crate::tf::op) fn adjusted_colors(cx: &Node<'_>) -> Shapes {
     adjusted(cx)?;
     colors(cx)
 }
+
+/// Images of another height and width.
+pub(in crate::tf::op) fn projective_transform(cx: &Node<'_>) -> Shapes {
+    let ([batch, _, _, channels], [_, _]) = (cx.dims::<4>(0)?, cx.dims::<2>(1)?);
+    let [height, width] = plane_in(cx, 2)?;
+    Ok(vec![PartialShape::new(vec![batch, height, width, channels])])
+}
+
+/// The images.
+pub(in crate::tf::op) fn draw_boxes(cx: &Node<'_>) -> Shapes {
+    let ([batch, height, width, channels], [n, _, _]) = (cx.dims::<4>(0)?, cx.dims::<3>(1)?);
+    Ok(vec![PartialShape::new(vec![cx.same(batch, n)?, height, width, channels])])
+}
+
+/// Images of another height and width, one for each offset.
+pub(in crate::tf::op) fn glimpse(cx: &Node<'_>) -> Shapes {
+    let ([batch, _, _, channels], [n, _]) = (cx.dims::<4>(0)?, cx.dims::<2>(2)?);
+    let [height, width] = plane_in(cx, 1)?;
+    Ok(vec![PartialShape::new(vec![cx.same(batch, n)?, height, width, channels])])
+}

@@ -179,3 +179,23 @@ pub(in crate::tf::op) fn decode_padded_raw(cx: &Node<'_>) -> Shapes {
         None => PartialShape::unknown(),
     }])
 }
+
+/// Height, width and channels; those are known if they are asked for.
+pub(in crate::tf::op) fn picture(cx: &Node<'_>) -> Shapes {
+    cx.merged(cx.shape(0)?, &PartialShape::of_rank(0))?;
+    let channels = usize::try_from(cx.attrs.int("channels")?).ok().filter(|&channels| channels > 0);
+    Ok(vec![PartialShape::new(vec![None, None, channels])])
+}
+
+/// Three numbers.
+pub(in crate::tf::op) fn jpeg_shape(_: &Node<'_>) -> Shapes {
+    Ok(vec![PartialShape::new(vec![Some(3)])])
+}
+
+/// The axes of the operand but the last three.
+pub(in crate::tf::op) fn encoded(cx: &Node<'_>) -> Shapes {
+    Ok(vec![match cx.at_least(0, 3)? {
+        Some([batch @ .., _, _, _]) => PartialShape::new(batch.to_vec()),
+        _ => PartialShape::unknown(),
+    }])
+}

@@ -3,7 +3,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::{images, layers};
-use super::super::row::{Cost, Gradient, function};
+use super::super::row::{Cost, Gradient, function, random};
 use super::operators::operators;
 
 operators! { 11:
@@ -183,4 +183,38 @@ operators! { 11:
     /// The gradient of `ResizeArea`; not an operator of TensorFlow.
     _ResizeAreaGrad "grads:float original_image:T -> output:T; T:type align_corners:bool=false"
         => function(eval::colors::resize_area_grad, images::resize_grad, Cost::PerOperand(16));
+    /// Images with the outlines of boxes.
+    DrawBoundingBoxes "images:T boxes:float -> output:T; T:type=float"
+        => function(eval::images::draw_boxes, images::draw_boxes, Cost::Moves).no_gradient().overwrites(&[0]);
+    /// Images with the outlines of boxes in given colors.
+    DrawBoundingBoxesV2 "images:T boxes:float colors:float -> output:T; T:type=float"
+        => function(eval::images::draw_boxes, images::draw_boxes, Cost::Moves).no_gradient().overwrites(&[0]);
+    /// A window of each image, with noise outside of it. Offsets are those of the window's center.
+    ExtractGlimpse
+        "input:float size:int32 offsets:float -> glimpse:float; centered:bool=true noise:string='uniform' \
+         normalized:bool=true uniform_noise:bool=true"
+        => random(eval::images::glimpse, images::glimpse, Cost::PerResult(16));
+    /// A window of each image, with noise outside of it.
+    ExtractGlimpseV2
+        "input:float size:int32 offsets:float -> glimpse:float; centered:bool=true noise:string='uniform' \
+         normalized:bool=true uniform_noise:bool=true"
+        => random(eval::images::glimpse, images::glimpse, Cost::PerResult(16));
+    /// Images seen through projective transformations.
+    ImageProjectiveTransformV2
+        "images:dtype transforms:float output_shape:int32 -> transformed_images:dtype; dtype:type \
+         fill_mode:string='CONSTANT' interpolation:string"
+        => function(
+            eval::images::projective_transform,
+            images::projective_transform,
+            Cost::PerResult(32),
+        );
+    /// Images seen through projective transformations, with a value for what is outside of them.
+    ImageProjectiveTransformV3
+        "images:dtype transforms:float output_shape:int32 fill_value:float -> transformed_images:dtype; \
+         dtype:type fill_mode:string='CONSTANT' interpolation:string"
+        => function(
+            eval::images::projective_transform,
+            images::projective_transform,
+            Cost::PerResult(32),
+        );
 }
