@@ -68,7 +68,9 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     let signature = &kernel.signature;
     let mut found = Vec::new();
     // A kernel does not see the operands after which it runs.
-    let seen = op.operands.iter().filter(|o| o.mode != OperandMode::After);
+    // Edges are waited for, and no kernel sees them.
+    let is_edge = |o: &OperandDef| matches!(o.mode, OperandMode::After | OperandMode::Order);
+    let seen = op.operands.iter().filter(|&o| !is_edge(o));
     let operands = of_op(seen.map(|o| (o.ty, o.arity)));
     let results = of_op(op.results.iter().map(|r| (r.ty, r.arity)));
     let kernel_operands = of_kernel(&signature.operands, signature.rest);
@@ -128,9 +130,9 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
         calls.to_string(),
         signature.calls.is_some().to_string(),
     );
-    let is_seen_or_after = |o: &OperandDef| matches!(o.mode, OperandMode::Required | OperandMode::After);
-    let waits = op.operands.iter().any(|o| o.mode == OperandMode::After);
-    let strict = op.is_strict() || waits && op.operands.iter().all(is_seen_or_after);
+    let mut others = op.operands.iter().filter(|&o| !is_edge(o));
+    let waits = op.operands.iter().any(is_edge);
+    let strict = op.is_strict() || waits && others.all(|o| o.mode == OperandMode::Required);
     check(
         strict != signature.takes_any_state,
         "strict",

@@ -334,6 +334,12 @@ class _OpBatchMatrixBandPart(_t.Protocol):
 BatchMatrixBandPart: _OpBatchMatrixBandPart
 
 @_t.type_check_only
+class _OpBatchNormWithGlobalNormalization(_t.Protocol):
+    """Images normalized by mean, variance, offset and factor of each channel: the operator of early models."""
+    def __call__(self, t: _t.Any, m: _t.Any, v: _t.Any, beta: _t.Any, gamma: _t.Any, /, *, scale_after_normalization: bool, variance_epsilon: float) -> _n.Tensor: ...
+BatchNormWithGlobalNormalization: _OpBatchNormWithGlobalNormalization
+
+@_t.type_check_only
 class _OpBatchToSpaceND(_t.Protocol):
     """Blocks of the batch moved into spatial axes; the inverse of `SpaceToBatchND`."""
     def __call__(self, input: _t.Any, block_shape: _t.Any, crops: _t.Any, /) -> _n.Tensor: ...
@@ -416,6 +422,30 @@ class _OpBitwiseXor(_t.Protocol):
     """The bitwise exclusive disjunction."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...
 BitwiseXor: _OpBitwiseXor
+
+@_t.type_check_only
+class _OpBlockLSTM(_t.Protocol):
+    """Long short-term memories over sequences."""
+    def __call__(self, seq_len_max: _t.Any, x: _t.Any, cs_prev: _t.Any, h_prev: _t.Any, w: _t.Any, wci: _t.Any, wcf: _t.Any, wco: _t.Any, b: _t.Any, /, *, cell_clip: float = ..., forget_bias: float = ..., use_peephole: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+BlockLSTM: _OpBlockLSTM
+
+@_t.type_check_only
+class _OpBlockLSTMGrad(_t.Protocol):
+    """The gradient of `BlockLSTM`."""
+    def __call__(self, seq_len_max: _t.Any, x: _t.Any, cs_prev: _t.Any, h_prev: _t.Any, w: _t.Any, wci: _t.Any, wcf: _t.Any, wco: _t.Any, b: _t.Any, i: _t.Any, cs: _t.Any, f: _t.Any, o: _t.Any, ci: _t.Any, co: _t.Any, h: _t.Any, cs_grad: _t.Any, h_grad: _t.Any, /, *, use_peephole: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+BlockLSTMGrad: _OpBlockLSTMGrad
+
+@_t.type_check_only
+class _OpBlockLSTMGradV2(_t.Protocol):
+    """The gradient of `BlockLSTMV2`."""
+    def __call__(self, seq_len_max: _t.Any, x: _t.Any, cs_prev: _t.Any, h_prev: _t.Any, w: _t.Any, wci: _t.Any, wcf: _t.Any, wco: _t.Any, b: _t.Any, i: _t.Any, cs: _t.Any, f: _t.Any, o: _t.Any, ci: _t.Any, co: _t.Any, h: _t.Any, cs_grad: _t.Any, h_grad: _t.Any, /, *, use_peephole: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+BlockLSTMGradV2: _OpBlockLSTMGradV2
+
+@_t.type_check_only
+class _OpBlockLSTMV2(_t.Protocol):
+    """`BlockLSTM` with gates in another order, without a bias of the forget gate."""
+    def __call__(self, seq_len_max: _t.Any, x: _t.Any, cs_prev: _t.Any, h_prev: _t.Any, w: _t.Any, wci: _t.Any, wcf: _t.Any, wco: _t.Any, b: _t.Any, /, *, cell_clip: float = ..., use_peephole: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+BlockLSTMV2: _OpBlockLSTMV2
 
 @_t.type_check_only
 class _OpBroadcastArgs(_t.Protocol):
@@ -706,6 +736,60 @@ class _OpCumulativeLogsumexp(_t.Protocol):
 CumulativeLogsumexp: _OpCumulativeLogsumexp
 
 @_t.type_check_only
+class _OpDecodeAndCropJpeg(_t.Protocol):
+    """The samples of a window of a JPEG or PNG."""
+    def __call__(self, contents: _t.Any, crop_window: _t.Any, /, *, acceptable_fraction: float = ..., channels: int = ..., dct_method: str = ..., fancy_upscaling: bool = ..., ratio: int = ..., try_recover_truncated: bool = ...) -> _n.Tensor: ...
+DecodeAndCropJpeg: _OpDecodeAndCropJpeg
+
+@_t.type_check_only
+class _OpDecodeBase64(_t.Protocol):
+    """Strings that base64 stands for, in the alphabet for addresses of the web."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+DecodeBase64: _OpDecodeBase64
+
+@_t.type_check_only
+class _OpDecodeBmp(_t.Protocol):
+    """The samples of a BMP."""
+    def __call__(self, contents: _t.Any, /, *, channels: int = ...) -> _n.Tensor: ...
+DecodeBmp: _OpDecodeBmp
+
+@_t.type_check_only
+class _OpDecodeCSV(_t.Protocol):
+    """The columns of records of separated values."""
+    def __call__(self, *operands: _t.Any, field_delim: str = ..., na_value: str = ..., select_cols: _t.Sequence[int] = ..., use_quote_delim: bool = ...) -> _t.Any: ...
+DecodeCSV: _OpDecodeCSV
+
+@_t.type_check_only
+class _OpDecodeCompressed(_t.Protocol):
+    """Strings decompressed."""
+    def __call__(self, bytes: _t.Any, /, *, compression_type: str = ...) -> _n.Tensor: ...
+DecodeCompressed: _OpDecodeCompressed
+
+@_t.type_check_only
+class _OpDecodeImage(_t.Protocol):
+    """The samples of a PNG, JPEG or BMP, in another type if wanted."""
+    def __call__(self, contents: _t.Any, /, *, channels: int = ..., dtype: _t.Any = ..., expand_animations: bool = ...) -> _n.Tensor: ...
+DecodeImage: _OpDecodeImage
+
+@_t.type_check_only
+class _OpDecodeJpeg(_t.Protocol):
+    """The samples of a JPEG or PNG."""
+    def __call__(self, contents: _t.Any, /, *, acceptable_fraction: float = ..., channels: int = ..., dct_method: str = ..., fancy_upscaling: bool = ..., ratio: int = ..., try_recover_truncated: bool = ...) -> _n.Tensor: ...
+DecodeJpeg: _OpDecodeJpeg
+
+@_t.type_check_only
+class _OpDecodePaddedRaw(_t.Protocol):
+    """The first bytes of strings, padded with zeros, as numbers."""
+    def __call__(self, input_bytes: _t.Any, fixed_length: _t.Any, /, *, little_endian: bool = ..., out_type: _t.Any) -> _n.Tensor: ...
+DecodePaddedRaw: _OpDecodePaddedRaw
+
+@_t.type_check_only
+class _OpDecodePng(_t.Protocol):
+    """The samples of a PNG or JPEG."""
+    def __call__(self, contents: _t.Any, /, *, channels: int = ..., dtype: _t.Any = ...) -> _n.Tensor: ...
+DecodePng: _OpDecodePng
+
+@_t.type_check_only
 class _OpDecodeRaw(_t.Protocol):
     """The bytes of strings as numbers."""
     def __call__(self, bytes: _t.Any, /, *, little_endian: bool = ..., out_type: _t.Any) -> _n.Tensor: ...
@@ -716,6 +800,18 @@ class _OpDenseBincount(_t.Protocol):
     """For each row, the number of occurrences, or the sum of weights, of each small integer."""
     def __call__(self, input: _t.Any, size: _t.Any, weights: _t.Any, /, *, binary_output: bool = ...) -> _n.Tensor: ...
 DenseBincount: _OpDenseBincount
+
+@_t.type_check_only
+class _OpDenseToDenseSetOperation(_t.Protocol):
+    """An operation on the sets along the last axis of dense tensors, with sparse results."""
+    def __call__(self, set1: _t.Any, set2: _t.Any, /, *, set_operation: str, validate_indices: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+DenseToDenseSetOperation: _OpDenseToDenseSetOperation
+
+@_t.type_check_only
+class _OpDenseToSparseSetOperation(_t.Protocol):
+    """An operation on the sets along the last axis of a dense and a sparse tensor, with sparse results."""
+    def __call__(self, set1: _t.Any, set2_indices: _t.Any, set2_values: _t.Any, set2_shape: _t.Any, /, *, set_operation: str, validate_indices: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+DenseToSparseSetOperation: _OpDenseToSparseSetOperation
 
 @_t.type_check_only
 class _OpDepthToSpace(_t.Protocol):
@@ -740,6 +836,12 @@ class _OpDepthwiseConv2dNativeBackpropInput(_t.Protocol):
     """The gradient of `DepthwiseConv2dNative` for the images."""
     def __call__(self, input_sizes: _t.Any, filter: _t.Any, out_backprop: _t.Any, /, *, data_format: str = ..., dilations: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
 DepthwiseConv2dNativeBackpropInput: _OpDepthwiseConv2dNativeBackpropInput
+
+@_t.type_check_only
+class _OpDequantize(_t.Protocol):
+    """The numbers for which quantized integers stand."""
+    def __call__(self, input: _t.Any, min_range: _t.Any, max_range: _t.Any, /, *, axis: int = ..., dtype: _t.Any = ..., mode: str = ..., narrow_range: bool = ...) -> _n.Tensor: ...
+Dequantize: _OpDequantize
 
 @_t.type_check_only
 class _OpDestroyResourceOp(_t.Protocol):
@@ -772,6 +874,18 @@ class _OpDilation2D(_t.Protocol):
 Dilation2D: _OpDilation2D
 
 @_t.type_check_only
+class _OpDilation2DBackpropFilter(_t.Protocol):
+    """The gradient of `Dilation2D` for the filters."""
+    def __call__(self, input: _t.Any, filter: _t.Any, out_backprop: _t.Any, /, *, padding: str, rates: _t.Sequence[int], strides: _t.Sequence[int]) -> _n.Tensor: ...
+Dilation2DBackpropFilter: _OpDilation2DBackpropFilter
+
+@_t.type_check_only
+class _OpDilation2DBackpropInput(_t.Protocol):
+    """The gradient of `Dilation2D` for the images."""
+    def __call__(self, input: _t.Any, filter: _t.Any, out_backprop: _t.Any, /, *, padding: str, rates: _t.Sequence[int], strides: _t.Sequence[int]) -> _n.Tensor: ...
+Dilation2DBackpropInput: _OpDilation2DBackpropInput
+
+@_t.type_check_only
 class _OpDisableCopyOnRead(_t.Protocol):
     """No operation: a variable is read without a copy in any case."""
     def __call__(self, resource: _t.Any, /) -> tuple[()]: ...
@@ -788,6 +902,18 @@ class _OpDivNoNan(_t.Protocol):
     """The quotient, 0 where the divisor is 0."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...
 DivNoNan: _OpDivNoNan
+
+@_t.type_check_only
+class _OpDrawBoundingBoxes(_t.Protocol):
+    """Images with the outlines of boxes."""
+    def __call__(self, images: _t.Any, boxes: _t.Any, /) -> _n.Tensor: ...
+DrawBoundingBoxes: _OpDrawBoundingBoxes
+
+@_t.type_check_only
+class _OpDrawBoundingBoxesV2(_t.Protocol):
+    """Images with the outlines of boxes in given colors."""
+    def __call__(self, images: _t.Any, boxes: _t.Any, colors: _t.Any, /) -> _n.Tensor: ...
+DrawBoundingBoxesV2: _OpDrawBoundingBoxesV2
 
 @_t.type_check_only
 class _OpDynamicPartition(_t.Protocol):
@@ -836,6 +962,18 @@ class _OpEmptyTensorList(_t.Protocol):
     """A list without elements."""
     def __call__(self, element_shape: _t.Any, max_num_elements: _t.Any, /, *, element_dtype: _t.Any) -> _n.Tensor: ...
 EmptyTensorList: _OpEmptyTensorList
+
+@_t.type_check_only
+class _OpEncodeBase64(_t.Protocol):
+    """Strings in base64, in the alphabet for addresses of the web."""
+    def __call__(self, input: _t.Any, /, *, pad: bool = ...) -> _n.Tensor: ...
+EncodeBase64: _OpEncodeBase64
+
+@_t.type_check_only
+class _OpEncodePng(_t.Protocol):
+    """Images as PNGs."""
+    def __call__(self, image: _t.Any, /, *, compression: int = ...) -> _n.Tensor: ...
+EncodePng: _OpEncodePng
 
 @_t.type_check_only
 class _OpEnsureShape(_t.Protocol):
@@ -892,10 +1030,28 @@ class _OpExpm1(_t.Protocol):
 Expm1: _OpExpm1
 
 @_t.type_check_only
+class _OpExtractGlimpse(_t.Protocol):
+    """A window of each image, with noise outside of it. Offsets are those of the window's center."""
+    def __call__(self, input: _t.Any, size: _t.Any, offsets: _t.Any, /, *, centered: bool = ..., noise: str = ..., normalized: bool = ..., uniform_noise: bool = ...) -> _n.Tensor: ...
+ExtractGlimpse: _OpExtractGlimpse
+
+@_t.type_check_only
+class _OpExtractGlimpseV2(_t.Protocol):
+    """A window of each image, with noise outside of it."""
+    def __call__(self, input: _t.Any, size: _t.Any, offsets: _t.Any, /, *, centered: bool = ..., noise: str = ..., normalized: bool = ..., uniform_noise: bool = ...) -> _n.Tensor: ...
+ExtractGlimpseV2: _OpExtractGlimpseV2
+
+@_t.type_check_only
 class _OpExtractImagePatches(_t.Protocol):
     """The pixels of each window of images, in one pixel of the result."""
     def __call__(self, images: _t.Any, /, *, ksizes: _t.Sequence[int], padding: str, rates: _t.Sequence[int], strides: _t.Sequence[int]) -> _n.Tensor: ...
 ExtractImagePatches: _OpExtractImagePatches
+
+@_t.type_check_only
+class _OpExtractJpegShape(_t.Protocol):
+    """Height, width and number of channels of a JPEG."""
+    def __call__(self, contents: _t.Any, /, *, output_type: _t.Any = ...) -> _n.Tensor: ...
+ExtractJpegShape: _OpExtractJpegShape
 
 @_t.type_check_only
 class _OpFFT(_t.Protocol):
@@ -1012,6 +1168,30 @@ class _OpFusedBatchNormV3(_t.Protocol):
 FusedBatchNormV3: _OpFusedBatchNormV3
 
 @_t.type_check_only
+class _OpFusedPadConv2D(_t.Protocol):
+    """The convolution of images that are padded by reflection."""
+    def __call__(self, input: _t.Any, paddings: _t.Any, filter: _t.Any, /, *, mode: str, padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+FusedPadConv2D: _OpFusedPadConv2D
+
+@_t.type_check_only
+class _OpFusedResizeAndPadConv2D(_t.Protocol):
+    """The convolution of images that are resized, then padded by reflection."""
+    def __call__(self, input: _t.Any, size: _t.Any, paddings: _t.Any, filter: _t.Any, /, *, mode: str, padding: str, resize_align_corners: bool = ..., strides: _t.Sequence[int]) -> _n.Tensor: ...
+FusedResizeAndPadConv2D: _OpFusedResizeAndPadConv2D
+
+@_t.type_check_only
+class _OpGRUBlockCell(_t.Protocol):
+    """A step of gated recurrent units."""
+    def __call__(self, x: _t.Any, h_prev: _t.Any, w_ru: _t.Any, w_c: _t.Any, b_ru: _t.Any, b_c: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+GRUBlockCell: _OpGRUBlockCell
+
+@_t.type_check_only
+class _OpGRUBlockCellGrad(_t.Protocol):
+    """The gradient of `GRUBlockCell`: of the input, of the state, and of all gates."""
+    def __call__(self, x: _t.Any, h_prev: _t.Any, w_ru: _t.Any, w_c: _t.Any, b_ru: _t.Any, b_c: _t.Any, r: _t.Any, u: _t.Any, c: _t.Any, d_h: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+GRUBlockCellGrad: _OpGRUBlockCellGrad
+
+@_t.type_check_only
 class _OpGather(_t.Protocol):
     """Rows by index."""
     def __call__(self, params: _t.Any, indices: _t.Any, /, *, validate_indices: bool = ...) -> _n.Tensor: ...
@@ -1042,10 +1222,22 @@ class _OpGreaterEqual(_t.Protocol):
 GreaterEqual: _OpGreaterEqual
 
 @_t.type_check_only
+class _OpGuaranteeConst(_t.Protocol):
+    """The operand, which the graph's author guarantees to be constant."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+GuaranteeConst: _OpGuaranteeConst
+
+@_t.type_check_only
 class _OpHSVToRGB(_t.Protocol):
     """The colors of hues, saturations and values."""
     def __call__(self, images: _t.Any, /) -> _n.Tensor: ...
 HSVToRGB: _OpHSVToRGB
+
+@_t.type_check_only
+class _OpHashTable(_t.Protocol):
+    """A table that is initialized once, by reference."""
+    def __call__(self, *, container: str = ..., key_dtype: _t.Any, shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any) -> _n.Tensor: ...
+HashTable: _OpHashTable
 
 @_t.type_check_only
 class _OpHashTableV2(_t.Protocol):
@@ -1138,6 +1330,18 @@ class _OpImag(_t.Protocol):
 Imag: _OpImag
 
 @_t.type_check_only
+class _OpImageProjectiveTransformV2(_t.Protocol):
+    """Images seen through projective transformations."""
+    def __call__(self, images: _t.Any, transforms: _t.Any, output_shape: _t.Any, /, *, fill_mode: str = ..., interpolation: str) -> _n.Tensor: ...
+ImageProjectiveTransformV2: _OpImageProjectiveTransformV2
+
+@_t.type_check_only
+class _OpImageProjectiveTransformV3(_t.Protocol):
+    """Images seen through projective transformations, with a value for what is outside of them."""
+    def __call__(self, images: _t.Any, transforms: _t.Any, output_shape: _t.Any, fill_value: _t.Any, /, *, fill_mode: str = ..., interpolation: str) -> _n.Tensor: ...
+ImageProjectiveTransformV3: _OpImageProjectiveTransformV3
+
+@_t.type_check_only
 class _OpInTopK(_t.Protocol):
     """Whether the target of each row is among its k largest elements."""
     def __call__(self, predictions: _t.Any, targets: _t.Any, /, *, k: int) -> _n.Tensor: ...
@@ -1148,6 +1352,12 @@ class _OpInTopKV2(_t.Protocol):
     """Whether the target of each row is among its k largest elements."""
     def __call__(self, predictions: _t.Any, targets: _t.Any, k: _t.Any, /) -> _n.Tensor: ...
 InTopKV2: _OpInTopKV2
+
+@_t.type_check_only
+class _OpInitializeTable(_t.Protocol):
+    """A table initialized with keys and values, by reference."""
+    def __call__(self, table_handle: _t.Any, keys: _t.Any, values: _t.Any, /) -> tuple[()]: ...
+InitializeTable: _OpInitializeTable
 
 @_t.type_check_only
 class _OpInitializeTableFromTextFileV2(_t.Protocol):
@@ -1226,6 +1436,18 @@ class _OpLRNGrad(_t.Protocol):
     """The gradient of `LRN`."""
     def __call__(self, input_grads: _t.Any, input_image: _t.Any, output_image: _t.Any, /, *, alpha: float = ..., beta: float = ..., bias: float = ..., depth_radius: int = ...) -> _n.Tensor: ...
 LRNGrad: _OpLRNGrad
+
+@_t.type_check_only
+class _OpLSTMBlockCell(_t.Protocol):
+    """A step of long short-term memories."""
+    def __call__(self, x: _t.Any, cs_prev: _t.Any, h_prev: _t.Any, w: _t.Any, wci: _t.Any, wcf: _t.Any, wco: _t.Any, b: _t.Any, /, *, cell_clip: float = ..., forget_bias: float = ..., use_peephole: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+LSTMBlockCell: _OpLSTMBlockCell
+
+@_t.type_check_only
+class _OpLSTMBlockCellGrad(_t.Protocol):
+    """The gradient of `LSTMBlockCell`: of the memory, of the gates, and of the memory's weights."""
+    def __call__(self, x: _t.Any, cs_prev: _t.Any, h_prev: _t.Any, w: _t.Any, wci: _t.Any, wcf: _t.Any, wco: _t.Any, b: _t.Any, i: _t.Any, cs: _t.Any, f: _t.Any, o: _t.Any, ci: _t.Any, co: _t.Any, cs_grad: _t.Any, h_grad: _t.Any, /, *, use_peephole: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+LSTMBlockCellGrad: _OpLSTMBlockCellGrad
 
 @_t.type_check_only
 class _OpLeakyRelu(_t.Protocol):
@@ -1318,10 +1540,22 @@ class _OpLogicalOr(_t.Protocol):
 LogicalOr: _OpLogicalOr
 
 @_t.type_check_only
+class _OpLookupTableExport(_t.Protocol):
+    """All keys and values of a table, in the order of the keys, by reference."""
+    def __call__(self, table_handle: _t.Any, /, *, Tkeys: _t.Any, Tvalues: _t.Any) -> tuple[_n.Tensor, _n.Tensor]: ...
+LookupTableExport: _OpLookupTableExport
+
+@_t.type_check_only
 class _OpLookupTableExportV2(_t.Protocol):
     """All keys and values of a table, in the order of the keys."""
     def __call__(self, table_handle: _t.Any, /, *, Tkeys: _t.Any, Tvalues: _t.Any) -> tuple[_n.Tensor, _n.Tensor]: ...
 LookupTableExportV2: _OpLookupTableExportV2
+
+@_t.type_check_only
+class _OpLookupTableFind(_t.Protocol):
+    """The values of keys in a table, by reference, and a default value for missing keys."""
+    def __call__(self, table_handle: _t.Any, keys: _t.Any, default_value: _t.Any, /) -> _n.Tensor: ...
+LookupTableFind: _OpLookupTableFind
 
 @_t.type_check_only
 class _OpLookupTableFindV2(_t.Protocol):
@@ -1330,10 +1564,22 @@ class _OpLookupTableFindV2(_t.Protocol):
 LookupTableFindV2: _OpLookupTableFindV2
 
 @_t.type_check_only
+class _OpLookupTableImport(_t.Protocol):
+    """All entries of a table replaced by keys and values, by reference."""
+    def __call__(self, table_handle: _t.Any, keys: _t.Any, values: _t.Any, /) -> tuple[()]: ...
+LookupTableImport: _OpLookupTableImport
+
+@_t.type_check_only
 class _OpLookupTableImportV2(_t.Protocol):
     """All entries of a table replaced by keys and values."""
     def __call__(self, table_handle: _t.Any, keys: _t.Any, values: _t.Any, /) -> tuple[()]: ...
 LookupTableImportV2: _OpLookupTableImportV2
+
+@_t.type_check_only
+class _OpLookupTableInsert(_t.Protocol):
+    """Keys and values added to a table, by reference."""
+    def __call__(self, table_handle: _t.Any, keys: _t.Any, values: _t.Any, /) -> tuple[()]: ...
+LookupTableInsert: _OpLookupTableInsert
 
 @_t.type_check_only
 class _OpLookupTableInsertV2(_t.Protocol):
@@ -1346,6 +1592,12 @@ class _OpLookupTableRemoveV2(_t.Protocol):
     """Keys removed from a table."""
     def __call__(self, table_handle: _t.Any, keys: _t.Any, /) -> tuple[()]: ...
 LookupTableRemoveV2: _OpLookupTableRemoveV2
+
+@_t.type_check_only
+class _OpLookupTableSize(_t.Protocol):
+    """The number of keys of a table, by reference."""
+    def __call__(self, table_handle: _t.Any, /) -> _n.Tensor: ...
+LookupTableSize: _OpLookupTableSize
 
 @_t.type_check_only
 class _OpLookupTableSizeV2(_t.Protocol):
@@ -1480,6 +1732,12 @@ class _OpMaxPool3DGrad(_t.Protocol):
 MaxPool3DGrad: _OpMaxPool3DGrad
 
 @_t.type_check_only
+class _OpMaxPool3DGradGrad(_t.Protocol):
+    """The gradient of `MaxPool3DGrad` by the gradient that it distributes."""
+    def __call__(self, orig_input: _t.Any, orig_output: _t.Any, grad: _t.Any, /, *, data_format: str = ..., ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+MaxPool3DGradGrad: _OpMaxPool3DGradGrad
+
+@_t.type_check_only
 class _OpMaxPoolGrad(_t.Protocol):
     """The gradient of `MaxPool`."""
     def __call__(self, orig_input: _t.Any, orig_output: _t.Any, grad: _t.Any, /, *, data_format: str = ..., explicit_paddings: _t.Sequence[int] = ..., ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
@@ -1490,6 +1748,12 @@ class _OpMaxPoolGradGrad(_t.Protocol):
     """The gradient of `MaxPoolGrad`."""
     def __call__(self, orig_input: _t.Any, orig_output: _t.Any, grad: _t.Any, /, *, data_format: str = ..., ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
 MaxPoolGradGrad: _OpMaxPoolGradGrad
+
+@_t.type_check_only
+class _OpMaxPoolGradGradV2(_t.Protocol):
+    """The gradient of `MaxPoolGradV2` by the gradient that it distributes."""
+    def __call__(self, orig_input: _t.Any, orig_output: _t.Any, grad: _t.Any, ksize: _t.Any, strides: _t.Any, /, *, data_format: str = ..., padding: str) -> _n.Tensor: ...
+MaxPoolGradGradV2: _OpMaxPoolGradGradV2
 
 @_t.type_check_only
 class _OpMaxPoolGradGradWithArgmax(_t.Protocol):
@@ -1592,6 +1856,18 @@ class _OpMutableDenseHashTableV2(_t.Protocol):
     """A mutable table of tensors. The empty and the deleted key, which mark free slots in TensorFlow, are ordinary keys here."""
     def __call__(self, empty_key: _t.Any, deleted_key: _t.Any, /, *, container: str = ..., initial_num_buckets: int = ..., max_load_factor: float = ..., shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any, value_shape: _Dims = ...) -> _n.Tensor: ...
 MutableDenseHashTableV2: _OpMutableDenseHashTableV2
+
+@_t.type_check_only
+class _OpMutableHashTable(_t.Protocol):
+    """A mutable table, by reference."""
+    def __call__(self, *, container: str = ..., key_dtype: _t.Any, shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any) -> _n.Tensor: ...
+MutableHashTable: _OpMutableHashTable
+
+@_t.type_check_only
+class _OpMutableHashTableOfTensors(_t.Protocol):
+    """A mutable table of tensors of one shape, by reference."""
+    def __call__(self, *, container: str = ..., key_dtype: _t.Any, shared_name: str = ..., use_node_name_sharing: bool = ..., value_dtype: _t.Any, value_shape: _Dims = ...) -> _n.Tensor: ...
+MutableHashTableOfTensors: _OpMutableHashTableOfTensors
 
 @_t.type_check_only
 class _OpMutableHashTableOfTensorsV2(_t.Protocol):
@@ -1750,10 +2026,34 @@ class _OpParseExampleV2(_t.Protocol):
 ParseExampleV2: _OpParseExampleV2
 
 @_t.type_check_only
+class _OpParseSequenceExample(_t.Protocol):
+    """The features of serialized examples, and their lists of features over time."""
+    def __call__(self, *operands: _t.Any, Ncontext_dense: int = ..., Ncontext_sparse: int = ..., Nfeature_list_dense: int = ..., Nfeature_list_sparse: int = ..., context_dense_keys: _t.Sequence[str], context_dense_shapes: _t.Sequence[_Dims] = ..., context_sparse_keys: _t.Sequence[str], context_sparse_types: _t.Sequence[_t.Any] = ..., feature_list_dense_keys: _t.Sequence[str], feature_list_dense_missing_assumed_empty: _t.Sequence[str], feature_list_dense_shapes: _t.Sequence[_Dims] = ..., feature_list_dense_types: _t.Sequence[_t.Any] = ..., feature_list_sparse_keys: _t.Sequence[str], feature_list_sparse_types: _t.Sequence[_t.Any] = ...) -> _t.Any: ...
+ParseSequenceExample: _OpParseSequenceExample
+
+@_t.type_check_only
+class _OpParseSequenceExampleV2(_t.Protocol):
+    """The features of serialized examples, and their lists of features over time, some of them ragged."""
+    def __call__(self, *operands: _t.Any, Ncontext_sparse: int = ..., Nfeature_list_dense: int = ..., Nfeature_list_sparse: int = ..., context_dense_shapes: _t.Sequence[_Dims] = ..., context_ragged_split_types: _t.Sequence[_t.Any] = ..., context_ragged_value_types: _t.Sequence[_t.Any] = ..., context_sparse_types: _t.Sequence[_t.Any] = ..., feature_list_dense_shapes: _t.Sequence[_Dims] = ..., feature_list_dense_types: _t.Sequence[_t.Any] = ..., feature_list_ragged_split_types: _t.Sequence[_t.Any] = ..., feature_list_ragged_value_types: _t.Sequence[_t.Any] = ..., feature_list_sparse_types: _t.Sequence[_t.Any] = ...) -> _t.Any: ...
+ParseSequenceExampleV2: _OpParseSequenceExampleV2
+
+@_t.type_check_only
 class _OpParseSingleExample(_t.Protocol):
     """The features of one serialized example."""
     def __call__(self, *operands: _t.Any, dense_keys: _t.Sequence[str], dense_shapes: _t.Sequence[_Dims], num_sparse: int, sparse_keys: _t.Sequence[str], sparse_types: _t.Sequence[_t.Any]) -> _t.Any: ...
 ParseSingleExample: _OpParseSingleExample
+
+@_t.type_check_only
+class _OpParseSingleSequenceExample(_t.Protocol):
+    """The features of one serialized example, and its lists of features over time."""
+    def __call__(self, *operands: _t.Any, context_dense_shapes: _t.Sequence[_Dims] = ..., context_sparse_types: _t.Sequence[_t.Any] = ..., feature_list_dense_shapes: _t.Sequence[_Dims] = ..., feature_list_dense_types: _t.Sequence[_t.Any] = ..., feature_list_sparse_types: _t.Sequence[_t.Any] = ...) -> _t.Any: ...
+ParseSingleSequenceExample: _OpParseSingleSequenceExample
+
+@_t.type_check_only
+class _OpParseTensor(_t.Protocol):
+    """The tensor that a serialized message describes."""
+    def __call__(self, serialized: _t.Any, /, *, out_type: _t.Any) -> _n.Tensor: ...
+ParseTensor: _OpParseTensor
 
 @_t.type_check_only
 class _OpPartitionedCall(_t.Protocol):
@@ -1840,6 +2140,108 @@ class _OpQuantizeAndDequantizeV4Grad(_t.Protocol):
 QuantizeAndDequantizeV4Grad: _OpQuantizeAndDequantizeV4Grad
 
 @_t.type_check_only
+class _OpQuantizeDownAndShrinkRange(_t.Protocol):
+    """Quantized integers of a narrower type and of the range of the tensor's numbers."""
+    def __call__(self, input: _t.Any, input_min: _t.Any, input_max: _t.Any, /, *, out_type: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizeDownAndShrinkRange: _OpQuantizeDownAndShrinkRange
+
+@_t.type_check_only
+class _OpQuantizeV2(_t.Protocol):
+    """The quantized integers that stand for numbers, and the ends of their range."""
+    def __call__(self, input: _t.Any, min_range: _t.Any, max_range: _t.Any, /, *, T: _t.Any, axis: int = ..., ensure_minimum_range: float = ..., mode: str = ..., narrow_range: bool = ..., round_mode: str = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizeV2: _OpQuantizeV2
+
+@_t.type_check_only
+class _OpQuantizedAdd(_t.Protocol):
+    """The sums of quantized numbers, and their range."""
+    def __call__(self, x: _t.Any, y: _t.Any, min_x: _t.Any, max_x: _t.Any, min_y: _t.Any, max_y: _t.Any, /, *, Toutput: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedAdd: _OpQuantizedAdd
+
+@_t.type_check_only
+class _OpQuantizedAvgPool(_t.Protocol):
+    """The mean of the quantized numbers of each window."""
+    def __call__(self, input: _t.Any, min_input: _t.Any, max_input: _t.Any, /, *, ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedAvgPool: _OpQuantizedAvgPool
+
+@_t.type_check_only
+class _OpQuantizedBatchNormWithGlobalNormalization(_t.Protocol):
+    """Quantized images normalized by mean, variance, offset and factor of each channel."""
+    def __call__(self, t: _t.Any, t_min: _t.Any, t_max: _t.Any, m: _t.Any, m_min: _t.Any, m_max: _t.Any, v: _t.Any, v_min: _t.Any, v_max: _t.Any, beta: _t.Any, beta_min: _t.Any, beta_max: _t.Any, gamma: _t.Any, gamma_min: _t.Any, gamma_max: _t.Any, /, *, out_type: _t.Any, scale_after_normalization: bool, variance_epsilon: float) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedBatchNormWithGlobalNormalization: _OpQuantizedBatchNormWithGlobalNormalization
+
+@_t.type_check_only
+class _OpQuantizedBiasAdd(_t.Protocol):
+    """Quantized numbers plus one bias for each index of the last axis."""
+    def __call__(self, input: _t.Any, bias: _t.Any, min_input: _t.Any, max_input: _t.Any, min_bias: _t.Any, max_bias: _t.Any, /, *, out_type: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedBiasAdd: _OpQuantizedBiasAdd
+
+@_t.type_check_only
+class _OpQuantizedConcat(_t.Protocol):
+    """Quantized tensors joined along an axis, in a common range."""
+    def __call__(self, *operands: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedConcat: _OpQuantizedConcat
+
+@_t.type_check_only
+class _OpQuantizedConv2D(_t.Protocol):
+    """The convolution of quantized images with quantized filters, and its range."""
+    def __call__(self, input: _t.Any, filter: _t.Any, min_input: _t.Any, max_input: _t.Any, min_filter: _t.Any, max_filter: _t.Any, /, *, dilations: _t.Sequence[int] = ..., out_type: _t.Any = ..., padding: str, strides: _t.Sequence[int]) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedConv2D: _OpQuantizedConv2D
+
+@_t.type_check_only
+class _OpQuantizedInstanceNorm(_t.Protocol):
+    """Quantized images, each channel of an image normalized to mean 0 and variance 1."""
+    def __call__(self, x: _t.Any, x_min: _t.Any, x_max: _t.Any, /, *, given_y_max: float = ..., given_y_min: float = ..., min_separation: float = ..., output_range_given: bool = ..., variance_epsilon: float = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedInstanceNorm: _OpQuantizedInstanceNorm
+
+@_t.type_check_only
+class _OpQuantizedMatMul(_t.Protocol):
+    """The products of quantized matrices, and their range."""
+    def __call__(self, a: _t.Any, b: _t.Any, min_a: _t.Any, max_a: _t.Any, min_b: _t.Any, max_b: _t.Any, /, *, Tactivation: _t.Any = ..., Toutput: _t.Any = ..., transpose_a: bool = ..., transpose_b: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedMatMul: _OpQuantizedMatMul
+
+@_t.type_check_only
+class _OpQuantizedMaxPool(_t.Protocol):
+    """The largest quantized number of each window."""
+    def __call__(self, input: _t.Any, min_input: _t.Any, max_input: _t.Any, /, *, ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedMaxPool: _OpQuantizedMaxPool
+
+@_t.type_check_only
+class _OpQuantizedMul(_t.Protocol):
+    """The products of quantized numbers, and their range."""
+    def __call__(self, x: _t.Any, y: _t.Any, min_x: _t.Any, max_x: _t.Any, min_y: _t.Any, max_y: _t.Any, /, *, Toutput: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedMul: _OpQuantizedMul
+
+@_t.type_check_only
+class _OpQuantizedRelu(_t.Protocol):
+    """The larger of quantized numbers and 0."""
+    def __call__(self, features: _t.Any, min_features: _t.Any, max_features: _t.Any, /, *, out_type: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedRelu: _OpQuantizedRelu
+
+@_t.type_check_only
+class _OpQuantizedRelu6(_t.Protocol):
+    """Quantized numbers clamped to 0 and 6."""
+    def __call__(self, features: _t.Any, min_features: _t.Any, max_features: _t.Any, /, *, out_type: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedRelu6: _OpQuantizedRelu6
+
+@_t.type_check_only
+class _OpQuantizedReluX(_t.Protocol):
+    """Quantized numbers clamped to 0 and a maximum."""
+    def __call__(self, features: _t.Any, max_value: _t.Any, min_features: _t.Any, max_features: _t.Any, /, *, out_type: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedReluX: _OpQuantizedReluX
+
+@_t.type_check_only
+class _OpQuantizedReshape(_t.Protocol):
+    """A quantized tensor in another shape."""
+    def __call__(self, tensor: _t.Any, shape: _t.Any, input_min: _t.Any, input_max: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedReshape: _OpQuantizedReshape
+
+@_t.type_check_only
+class _OpQuantizedResizeBilinear(_t.Protocol):
+    """Quantized images in another size, interpolated between two pixels along each axis."""
+    def __call__(self, images: _t.Any, size: _t.Any, min: _t.Any, max: _t.Any, /, *, align_corners: bool = ..., half_pixel_centers: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+QuantizedResizeBilinear: _OpQuantizedResizeBilinear
+
+@_t.type_check_only
 class _OpRFFT(_t.Protocol):
     """The Fourier transform of real numbers along the last axis."""
     def __call__(self, input: _t.Any, fft_length: _t.Any, /, *, Tcomplex: _t.Any = ...) -> _n.Tensor: ...
@@ -1874,6 +2276,18 @@ class _OpRaggedGather(_t.Protocol):
     """The rows of a ragged tensor at the given indices."""
     def __call__(self, *operands: _t.Any, OUTPUT_RAGGED_RANK: int) -> _t.Any: ...
 RaggedGather: _OpRaggedGather
+
+@_t.type_check_only
+class _OpRaggedRange(_t.Protocol):
+    """Rows of numbers from starts to limits."""
+    def __call__(self, starts: _t.Any, limits: _t.Any, deltas: _t.Any, /, *, Tsplits: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+RaggedRange: _OpRaggedRange
+
+@_t.type_check_only
+class _OpRaggedTensorToSparse(_t.Protocol):
+    """The sparse tensor with the values of a ragged one."""
+    def __call__(self, *operands: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+RaggedTensorToSparse: _OpRaggedTensorToSparse
 
 @_t.type_check_only
 class _OpRaggedTensorToTensor(_t.Protocol):
@@ -1948,6 +2362,12 @@ class _OpReciprocalGrad(_t.Protocol):
 ReciprocalGrad: _OpReciprocalGrad
 
 @_t.type_check_only
+class _OpReduceJoin(_t.Protocol):
+    """Strings joined along axes."""
+    def __call__(self, inputs: _t.Any, reduction_indices: _t.Any, /, *, keep_dims: bool = ..., separator: str = ...) -> _n.Tensor: ...
+ReduceJoin: _OpReduceJoin
+
+@_t.type_check_only
 class _OpRefIdentity(_t.Protocol):
     """A reference."""
     def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
@@ -1994,6 +2414,18 @@ class _OpReluGrad(_t.Protocol):
     """The gradient of `Relu`, of dy and x or y."""
     def __call__(self, gradients: _t.Any, features: _t.Any, /) -> _n.Tensor: ...
 ReluGrad: _OpReluGrad
+
+@_t.type_check_only
+class _OpRequantizationRange(_t.Protocol):
+    """The range of the numbers for which quantized integers stand."""
+    def __call__(self, input: _t.Any, input_min: _t.Any, input_max: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+RequantizationRange: _OpRequantizationRange
+
+@_t.type_check_only
+class _OpRequantize(_t.Protocol):
+    """Quantized integers of a narrower type and of a requested range."""
+    def __call__(self, input: _t.Any, input_min: _t.Any, input_max: _t.Any, requested_output_min: _t.Any, requested_output_max: _t.Any, /, *, out_type: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+Requantize: _OpRequantize
 
 @_t.type_check_only
 class _OpReshape(_t.Protocol):
@@ -2530,6 +2962,18 @@ class _OpSeluGrad(_t.Protocol):
 SeluGrad: _OpSeluGrad
 
 @_t.type_check_only
+class _OpSerializeTensor(_t.Protocol):
+    """A message that describes a tensor."""
+    def __call__(self, tensor: _t.Any, /) -> _n.Tensor: ...
+SerializeTensor: _OpSerializeTensor
+
+@_t.type_check_only
+class _OpSetSize(_t.Protocol):
+    """The number of distinct values of each set along the last axis of a sparse tensor."""
+    def __call__(self, set_indices: _t.Any, set_values: _t.Any, set_shape: _t.Any, /, *, validate_indices: bool = ...) -> _n.Tensor: ...
+SetSize: _OpSetSize
+
+@_t.type_check_only
 class _OpShape(_t.Protocol):
     """The shape."""
     def __call__(self, input: _t.Any, /, *, out_type: _t.Any = ...) -> _n.Tensor: ...
@@ -2890,6 +3334,12 @@ class _OpSparseToDense(_t.Protocol):
 SparseToDense: _OpSparseToDense
 
 @_t.type_check_only
+class _OpSparseToSparseSetOperation(_t.Protocol):
+    """An operation on the sets along the last axis of sparse tensors."""
+    def __call__(self, set1_indices: _t.Any, set1_values: _t.Any, set1_shape: _t.Any, set2_indices: _t.Any, set2_values: _t.Any, set2_shape: _t.Any, /, *, set_operation: str, validate_indices: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseToSparseSetOperation: _OpSparseToSparseSetOperation
+
+@_t.type_check_only
 class _OpSplit(_t.Protocol):
     """Equal parts along an axis."""
     def __call__(self, split_dim: _t.Any, value: _t.Any, /, *, num_split: int) -> _t.Any: ...
@@ -3130,6 +3580,12 @@ class _OpStringLower(_t.Protocol):
 StringLower: _OpStringLower
 
 @_t.type_check_only
+class _OpStringNGrams(_t.Protocol):
+    """The n-grams of rows of strings."""
+    def __call__(self, data: _t.Any, data_splits: _t.Any, /, *, left_pad: str, ngram_widths: _t.Sequence[int], pad_width: int, preserve_short_sequences: bool, right_pad: str, separator: str) -> tuple[_n.Tensor, _n.Tensor]: ...
+StringNGrams: _OpStringNGrams
+
+@_t.type_check_only
 class _OpStringSplit(_t.Protocol):
     """The parts of strings between any of several bytes, as a sparse matrix."""
     def __call__(self, input: _t.Any, delimiter: _t.Any, /, *, skip_empty: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
@@ -3148,10 +3604,22 @@ class _OpStringStrip(_t.Protocol):
 StringStrip: _OpStringStrip
 
 @_t.type_check_only
+class _OpStringToHashBucket(_t.Protocol):
+    """A number below a bound for each string, from a hash that may change between versions."""
+    def __call__(self, string_tensor: _t.Any, /, *, num_buckets: int) -> _n.Tensor: ...
+StringToHashBucket: _OpStringToHashBucket
+
+@_t.type_check_only
 class _OpStringToHashBucketFast(_t.Protocol):
     """A number below a bound for each string, from its fingerprint."""
     def __call__(self, input: _t.Any, /, *, num_buckets: int) -> _n.Tensor: ...
 StringToHashBucketFast: _OpStringToHashBucketFast
+
+@_t.type_check_only
+class _OpStringToHashBucketStrong(_t.Protocol):
+    """A number below a bound for each string, from a hash with a secret key."""
+    def __call__(self, input: _t.Any, /, *, key: _t.Sequence[int], num_buckets: int) -> _n.Tensor: ...
+StringToHashBucketStrong: _OpStringToHashBucketStrong
 
 @_t.type_check_only
 class _OpStringToNumber(_t.Protocol):
@@ -3460,6 +3928,36 @@ class _OpTruncatedNormal(_t.Protocol):
 TruncatedNormal: _OpTruncatedNormal
 
 @_t.type_check_only
+class _OpUnicodeDecode(_t.Protocol):
+    """The code points of strings in rows."""
+    def __call__(self, input: _t.Any, /, *, Tsplits: _t.Any = ..., errors: str = ..., input_encoding: str, replace_control_characters: bool = ..., replacement_char: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+UnicodeDecode: _OpUnicodeDecode
+
+@_t.type_check_only
+class _OpUnicodeDecodeWithOffsets(_t.Protocol):
+    """The code points of strings in rows, and the position of each in its string."""
+    def __call__(self, input: _t.Any, /, *, Tsplits: _t.Any = ..., errors: str = ..., input_encoding: str, replace_control_characters: bool = ..., replacement_char: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+UnicodeDecodeWithOffsets: _OpUnicodeDecodeWithOffsets
+
+@_t.type_check_only
+class _OpUnicodeEncode(_t.Protocol):
+    """Strings of the code points in rows."""
+    def __call__(self, input_values: _t.Any, input_splits: _t.Any, /, *, errors: str = ..., output_encoding: str, replacement_char: int = ...) -> _n.Tensor: ...
+UnicodeEncode: _OpUnicodeEncode
+
+@_t.type_check_only
+class _OpUnicodeScript(_t.Protocol):
+    """The number of the script of each code point, as ICU counts them."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+UnicodeScript: _OpUnicodeScript
+
+@_t.type_check_only
+class _OpUnicodeTranscode(_t.Protocol):
+    """Strings in another encoding."""
+    def __call__(self, input: _t.Any, /, *, errors: str = ..., input_encoding: str, output_encoding: str, replace_control_characters: bool = ..., replacement_char: int = ...) -> _n.Tensor: ...
+UnicodeTranscode: _OpUnicodeTranscode
+
+@_t.type_check_only
 class _OpUnique(_t.Protocol):
     """The distinct elements of a vector, and for each element its position among them."""
     def __call__(self, x: _t.Any, /, *, out_idx: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
@@ -3478,10 +3976,28 @@ class _OpUniqueWithCounts(_t.Protocol):
 UniqueWithCounts: _OpUniqueWithCounts
 
 @_t.type_check_only
+class _OpUniqueWithCountsV2(_t.Protocol):
+    """The distinct slices along an axis, positions as in `UniqueV2`, and the number of occurrences of each."""
+    def __call__(self, x: _t.Any, axis: _t.Any, /, *, out_idx: _t.Any = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+UniqueWithCountsV2: _OpUniqueWithCountsV2
+
+@_t.type_check_only
 class _OpUnpack(_t.Protocol):
     """The slices along an axis; the inverse of `Pack`."""
     def __call__(self, value: _t.Any, /, *, axis: int = ..., num: int) -> _t.Any: ...
 Unpack: _OpUnpack
+
+@_t.type_check_only
+class _OpUnravelIndex(_t.Protocol):
+    """The indices of the elements at positions of a tensor with these sizes."""
+    def __call__(self, indices: _t.Any, dims: _t.Any, /) -> _n.Tensor: ...
+UnravelIndex: _OpUnravelIndex
+
+@_t.type_check_only
+class _OpUnsortedSegmentJoin(_t.Protocol):
+    """Strings joined by segment id."""
+    def __call__(self, inputs: _t.Any, segment_ids: _t.Any, num_segments: _t.Any, /, *, separator: str = ...) -> _n.Tensor: ...
+UnsortedSegmentJoin: _OpUnsortedSegmentJoin
 
 @_t.type_check_only
 class _OpUnsortedSegmentMax(_t.Protocol):

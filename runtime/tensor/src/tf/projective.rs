@@ -185,7 +185,8 @@ fn transformed<T: Pixel>(
         for (i, to) in (first / row..).zip(part.chunks_exact_mut(row)) {
             let (image, y) = (i / rows, (i % rows) as f32);
             let [a, b, c, d, e, f, g, h] = transforms[if transforms.len() == 1 { 0 } else { image }];
-            let source = ImagePixels { pixels: &pixels[image * area..][..area], height, width, channels, fill };
+            let source =
+                ImagePixels { pixels: &pixels[image * area..][..area], height, width, channels, fill };
             for (x, to) in to.chunks_exact_mut(channels).enumerate() {
                 let x = x as f32;
                 let k = g * x + h * y + 1.0;

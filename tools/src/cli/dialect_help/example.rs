@@ -231,6 +231,7 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
         "mode" => "REFLECT",
         "merge_op" => "Add",
         "direction" => "LEFT",
+        "set_operation" => "union",
         _ => "",
     };
     let scalar = |ty: Type| match ty {
@@ -261,10 +262,15 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
         true => format!("tensor<*x!tf_type.{}ref>", element.trim_start_matches("!tf_type.")),
         false => format!("tensor<*x{element}>"),
     };
-    // A list whose length has a default is empty.
-    let is_empty = |number: &str| signature.attr(number).is_some_and(|attr| attr.default.is_some());
+    // A list whose length or types have a default is empty.
+    let has_default = |name: &str| signature.attr(name).is_some_and(|attr| attr.default.is_some());
+    let is_empty = |arg: &&Arg| match (arg.number, arg.ty) {
+        (Some(number), _) => has_default(number),
+        (None, ArgType::List(types)) => has_default(types),
+        (None, _) => false,
+    };
     let values = |args: &'static [Arg]| {
-        args.iter().filter(|arg| !arg.number.is_some_and(is_empty)).map(|arg| {
+        args.iter().filter(|arg| !is_empty(arg)).map(|arg| {
             let element = match arg.ty {
                 ArgType::Is(ty) => scalar(ty),
                 ArgType::Attr(name) => of_attr(name),
