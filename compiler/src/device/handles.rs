@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! %v = tf.VarHandleOp() {device = A}
-//! %c = tf_executor.Switch(%v, %p)          %v, %c, %x and %y are handles of one resource, so what passes them
-//! tf.If(%p, %c) {@f, @g}  @f(%x)  @g(%y)   on is on A, too
+//! %c = tf_executor.Switch(%v, %p)          %v, %c, %x and %y are handles of one resource:
+//! tf.If(%p, %c) {@f, @g}  @f(%x)  @g(%y)   what passes them on is on A, too
 //! ```
 //!
 //! [`ties`] says which handles an op ties to each other: for the groups of the placement, and for

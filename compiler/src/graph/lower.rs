@@ -234,7 +234,7 @@ impl Lowering<'_, '_, '_> {
         let is_loop = name.is_some_and(|name| self.loops.contains(&name));
         let is_early = name.is_some_and(|name| self.started.contains(&name));
         let is_frame = frame(self.m(), function).is_some();
-        // The call of a graph is strict, and begins when the effects before it are complete, but for a part's.
+        // The call of a graph is strict: it begins when the effects before it are complete, but for a part's.
         let waits = has_effects && private && (!is_frame || is_part(self.m(), function)) || is_early;
         let mut chains = self.m().args(block).iter().rev().copied();
         let first = chains.nth(usize::from(is_early)).filter(|_| waits);

@@ -498,7 +498,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         m.defining_op(origin(m, value)).is_none_or(|op| is_everywhere(m, op))
     }
 
-    /// The values that these wait for, if they are merges of chains or completions of calls that have no part.
+    /// The values that these wait for, if they are merges of chains or completions of calls without a part.
     pub(super) fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
         let m = self.m();
         let (mut found, mut seen) = (Vec::new(), FxHashSet::default());

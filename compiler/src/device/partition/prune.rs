@@ -9,9 +9,11 @@
 //! ```
 //!
 //! Needed are effects, what the program returns, and what these need: through functions, loop variables and
-//! the back edges of primitives. What a call in a graph of primitives does not take any more becomes a control
-//! edge: it may be dead, and the call with it. All functions that one op may run, and all ops that run one function, keep
+//! the back edges of primitives. All functions that one op may run, and all ops that run one function, keep
 //! the same arguments and results.
+//!
+//! An argument that a call in a graph of primitives does not take any more becomes a control edge: it may be
+//! dead, and the call with it.
 
 use std::collections::VecDeque;
 
