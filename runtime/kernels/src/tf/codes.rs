@@ -91,7 +91,7 @@ fn mapped(
 /// MurmurHash64A with the seed of TensorFlow's `Hash64`.
 fn murmur(text: &[u8]) -> u64 {
     const FACTOR: u64 = 0xc6a4_a793_5bd1_e995;
-    let mut hash = 0xdeca_fcaf_fe ^ (text.len() as u64).wrapping_mul(FACTOR);
+    let mut hash = 0x00de_cafc_affe ^ (text.len() as u64).wrapping_mul(FACTOR);
     let (words, rest) = text.as_chunks::<8>();
     for &word in words {
         let word = u64::from_le_bytes(word).wrapping_mul(FACTOR);
@@ -125,7 +125,7 @@ fn encode(text: &[u8], pads: bool, made: &mut TextBuilder<'_>) -> Result<(), Ker
 fn decode(text: &[u8], made: &mut TextBuilder<'_>) -> Result<(), KernelError> {
     let refuse = |problem: &str| Err(KernelError::invalid(format!("`DecodeBase64`: {problem}")));
     let code = match text {
-        [code @ .., b'=', b'='] | [code @ .., b'='] if text.len() % 4 == 0 => code,
+        [code @ .., b'=', b'='] | [code @ .., b'='] if text.len().is_multiple_of(4) => code,
         code => code,
     };
     if code.len() % 4 == 1 {
@@ -322,7 +322,7 @@ impl CsvFormat {
                     let default = strings_in(default)?.read().map_err(refused)?;
                     let mut texts = TextBuilder::new(n, allocator)?;
                     for (record, text) in column.iter().enumerate() {
-                        texts.append(self.given(text, default.at(0), |text| Ok(text), (i, record))?)?;
+                        texts.append(self.given(text, default.at(0), Ok, (i, record))?)?;
                         texts.end()?;
                     }
                     texts.finish(shape)

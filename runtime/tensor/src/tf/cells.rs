@@ -87,10 +87,13 @@ impl LstmSizes {
 /// The number of steps of an LSTM's results that its gradient reads: `i`, `cs`, `f`, `o`, `ci`, `co`.
 const N_SAVED: usize = 6;
 
+/// The weights of the memory, and the sums of their gradients.
+type Peepholes<'a, T> = ([&'a [T]; 3], &'a mut [Vec<T>; 3]);
+
 /// The gradients of a row's gates, and of the weights of the memory.
 struct Back<'a, T> {
     gates: &'a mut [T],
-    peepholes: Option<([&'a [T]; 3], &'a mut [Vec<T>; 3])>,
+    peepholes: Option<Peepholes<'a, T>>,
 }
 
 impl LstmCell {
@@ -106,7 +109,7 @@ impl LstmCell {
     fn check(&self, operands: &LstmOperands<'_>) -> Result<LstmSizes, TensorError> {
         let LstmOperands { steps, x, cs_prev, h_prev, w, peepholes, b } = *operands;
         let (all_steps, &[batch, inputs]) = (match (steps, x.shape().dims()) {
-            (None, [rest @ ..]) => (1, rest),
+            (None, rest) => (1, rest),
             (Some(_), [steps, rest @ ..]) => (*steps, rest),
             (Some(_), []) => (0, &[][..]),
         }) else {

@@ -55,7 +55,7 @@ fn pictures_of_another_kind_are_refused() {
     refused("DecodeAndCropJpeg", DTYPE, JPEG, "is not in 8 by 8 pixels");
     refused("ExtractJpegShape", DTYPE, &png, "invalid JPEG");
     let images = |image: &str, words: &str| {
-        let error = c.with("EncodePng", &[], &[value(image)]).err().expect(words).to_string();
+        let error = c.with("EncodePng", &[], &[value(image)]).expect_err(words).to_string();
         assert!(error.contains(words), "{error}");
     };
     images("ui8[1x1x5]:1,2,3,4,5", "must have 1, 2, 3, or 4 channels");

@@ -208,7 +208,7 @@ fn lists_of_features_that_do_not_fit_are_refused() {
     let results = parse(&floats(2), &[]).unwrap();
     assert_eq!(super::shown(&results[7]), super::shown(&value("f32[1x1x2]:0,0")));
     let wrong = |features: &[u8], more, words| {
-        let error = parse(features, more).err().expect(words).to_string();
+        let error = parse(features, more).expect_err(words).to_string();
         assert!(error.contains(words), "{error}");
     };
     wrong(&floats(1), &[], "list `d`: 1 values for the shape [2]");
