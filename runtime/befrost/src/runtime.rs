@@ -242,7 +242,7 @@ impl Runtime {
             return self.clone();
         }
         let traces = recorder.as_ref().is_none_or(Recorder::is_of_traces);
-        let recorded = RecordedKernels::new(&self.registry, traces);
+        let recorded = RecordedKernels::new(&self.registry, &self.devices, traces);
         Runtime { registry: recorded.registry.clone(), recorded: Some(recorded), recorder, ..self.clone() }
     }
 

@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
+use befrost_kernel_api::device::DeviceSet;
 use befrost_kernel_api::kernel::{
     Cursor, FrameCx, Job, Kernel, KernelFn, KernelFrame, Outcome, Param, Signature,
 };
@@ -123,7 +124,7 @@ struct Total {
 
 impl RecordedKernels {
     /// The same kernels wrapped by clocks; `traces` says whether they are for recorders of traces.
-    pub(crate) fn new(registry: &Registry, traces: bool) -> RecordedKernels {
+    pub(crate) fn new(registry: &Registry, devices: &Arc<DeviceSet>, traces: bool) -> RecordedKernels {
         let inside = registry.iter().map(|kernel| (kernel.name, kernel.run)).collect();
         let mut recorded = Registry::new();
         for kernel in registry.iter() {
@@ -133,6 +134,7 @@ impl RecordedKernels {
             let signature = Signature { takes_frame, ..(*kernel.signature).clone() };
             recorded.add(Kernel::new(kernel.name, signature, run_recorded));
         }
+        recorded.set_devices(devices.clone());
         RecordedKernels { registry: Arc::new(recorded), inside: Arc::new(inside) }
     }
 
