@@ -1,8 +1,8 @@
 // RUN: ir-opt %s --tf-gradients --split-input-file --verify-diagnostics
 
 func.func @all_ops_without(%x: tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32> {
-  %a = "tf.Dilation2D"(%x, %x) <{strides = [1, 1, 1, 1], rates = [1, 1, 1, 1], padding = "SAME"}> : (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
-  // expected-error @+1 {{there is no gradient of `tf.Dilation2D` (1 op)}}
+  %a = "tf.LRNGrad"(%x, %x, %x) : (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
+  // expected-error @+1 {{there is no gradient of `tf.LRNGrad` (1 op)}}
   %d = "tf._Gradients"(%a, %x) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>}> : (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>) -> tensor<1x2x2x1xf32>
   func.return %d : tensor<1x2x2x1xf32>
 }

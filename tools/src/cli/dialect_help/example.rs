@@ -232,6 +232,7 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
         "merge_op" => "Add",
         "direction" => "LEFT",
         "set_operation" => "union",
+        "interpolation" => "NEAREST",
         _ => "",
     };
     let scalar = |ty: Type| match ty {
