@@ -299,7 +299,7 @@ impl Export<'_> {
         for declared in &signature.attrs {
             match value(m, op, signature, declared.name, declared.kind) {
                 Ok(found) => {
-                    attr.extend(found.map(|found| (declared.name.to_owned(), quantized(declared, found))))
+                    attr.extend(found.map(|found| (declared.name.to_owned(), quantized(declared, found))));
                 }
                 Err(why) => {
                     self.walk.refuse(op, &format!("'{}' of {}: {why}", declared.name, signature.name));

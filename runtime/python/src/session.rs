@@ -139,6 +139,7 @@ impl Session {
     }
 
     /// Computes tensors by their names, as arrays or Tensors. None for a fetch without a value.
+    #[expect(clippy::too_many_arguments, reason = "options")]
     fn run<'py>(
         &self,
         py: Python<'py>,
