@@ -16,8 +16,13 @@ use crate::compare::{Tolerance, same_tensor};
 /// The passes that turn dataflow control flow into functions, which the oracle requires.
 const FUNCTIONAL: &str = "builtin.module(tf-functionalize-control-flow,tf-outline-regions)";
 
-/// The cases of ops on strings, which are no functions of dense tensors.
-const STRINGS: [&str; 5] = ["op_strings", "op_string_arrays", "op_string_sparse", "op_examples", "op_regex"];
+/// True for the problem of a case with strings, which are no dense tensors: the oracle has no operators on
+/// them.
+fn is_of_strings(problem: &str) -> bool {
+    ["expected numbers, got strings", "got a tensor of strings", "'tf.AsString': it does not know"]
+        .iter()
+        .any(|words| problem.contains(words))
+}
 
 #[test]
 fn stored_runs() {
@@ -25,13 +30,11 @@ fn stored_runs() {
     let entries = std::fs::read_dir(root).expect("the graphs");
     let mut cases: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     cases.sort();
-    let (mut n_right, mut refused, mut wrong) = (0, Vec::new(), Vec::new());
+    let (mut n_right, mut n_strings, mut refused, mut wrong) = (0, 0, Vec::new(), Vec::new());
     for case in cases.iter().filter(|case| case.is_dir()) {
         let name = case.file_name().unwrap_or_default().to_string_lossy();
-        if STRINGS.contains(&&*name) {
-            continue;
-        }
         match check(case) {
+            Ok(Some(why)) | Err(why) if is_of_strings(&why) => n_strings += 1,
             Ok(Some(why)) => refused.push(format!("{name}: {why}")),
             Ok(None) => n_right += 1,
             Err(why) => wrong.push(format!("{name}: {why}")),
@@ -40,6 +43,7 @@ fn stored_runs() {
     println!("{n_right} graphs; not interpreted:\n{}", refused.join("\n"));
     assert_eq!(wrong, Vec::<String>::new());
     assert!(n_right >= 60, "{n_right} graphs");
+    assert!(n_strings < 25, "{n_strings} graphs of strings");
     assert_eq!(refused, Vec::<String>::new());
 }
 
