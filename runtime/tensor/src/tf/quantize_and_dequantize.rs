@@ -51,8 +51,7 @@ impl Quantized {
         let top = 1i64 << (self.bits - i64::from(self.is_signed));
         let low = if self.is_signed { i64::from(self.is_narrow) - top } else { 0 } as f32;
         let high = (top - 1) as f32;
-        let scale = |level: f32, end: f32| if level * end > 0.0 { level / end } else { f32::MAX };
-        let (from_min, from_max) = (scale(low, min), scale(high, max));
+        let (from_min, from_max) = (steps_to(low, min), steps_to(high, max));
         if from_min < from_max {
             let step = min / low;
             StepRange { min, max: high * step, scale: from_min, step }
@@ -69,18 +68,6 @@ impl Quantized {
         }
     }
 
-    /// The number of ranges of a tensor of this shape, and of consecutive elements of one range.
-    fn parts(&self, op: &'static str, shape: &Shape) -> Result<(usize, usize), TensorError> {
-        let dims = shape.dims();
-        match self.axis {
-            None => Ok((1, shape.num_elements().max(1))),
-            Some(axis) if axis < dims.len() => {
-                Ok((dims[axis], dims[axis + 1..].iter().product::<usize>().max(1)))
-            }
-            Some(axis) => invalid(op, format!("axis is {axis}, of a tensor of rank {}", dims.len())),
-        }
-    }
-
     /// Checks the number of bits.
     ///
     /// # Errors
@@ -93,6 +80,29 @@ impl Quantized {
                 invalid(op, format!("num_bits is out of range: {bits} with signed_input {signed}"))
             }
         }
+    }
+}
+
+/// The number of steps in 1, if the integer `level` stands for the end of a range; all that there are, if 0
+/// does.
+pub(super) fn steps_to(level: f32, end: f32) -> f32 {
+    if level * end > 0.0 { level / end } else { f32::MAX }
+}
+
+/// The number of ranges of a tensor with one range for each index of an axis, or with one, and the number of
+/// consecutive elements of one range.
+pub(super) fn ranges_along(
+    op: &'static str,
+    shape: &Shape,
+    axis: Option<usize>,
+) -> Result<(usize, usize), TensorError> {
+    let dims = shape.dims();
+    match axis {
+        None => Ok((1, shape.num_elements().max(1))),
+        Some(axis) if axis < dims.len() => {
+            Ok((dims[axis], dims[axis + 1..].iter().product::<usize>().max(1)))
+        }
+        Some(axis) => invalid(op, format!("axis is {axis}, of a tensor of rank {}", dims.len())),
     }
 }
 
@@ -119,7 +129,7 @@ pub fn quantize_and_dequantize(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     by.check(op)?;
-    let (n, inner) = by.parts(op, x.shape())?;
+    let (n, inner) = ranges_along(op, x.shape(), by.axis)?;
     let from = x.read_as::<f32>("input")?;
     let ranges: Vec<(f32, f32)> = match given {
         Some((min, max)) => {
@@ -176,7 +186,7 @@ pub fn quantize_and_dequantize_grad(
     cx: &Cx<'_>,
 ) -> Result<[HostTensor; 3], TensorError> {
     dy.expect_shape("gradients", x.shape())?;
-    let (n, inner) = by.parts(op, x.shape())?;
+    let (n, inner) = ranges_along(op, x.shape(), by.axis)?;
     let of_axis = by.axis.is_some();
     let (lows, highs) = (ends(op, min, n, of_axis)?, ends(op, max, n, of_axis)?);
     let by_x = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;

@@ -4,7 +4,7 @@
 //! the last axis, as in TensorFlow's CPU kernels.
 
 use super::fast::{self, Cx};
-use super::real::expect_float;
+use super::real::{expect_float, reals};
 use super::window::{axis, taps, window_of};
 use crate::conv::Window;
 use crate::error::invalid;
@@ -320,12 +320,8 @@ pub fn max_pool3d_grad(
     let shape = windows.result(channels)?;
     y.expect_shape("orig_output", &shape)?;
     dy.expect_shape("grad", &shape)?;
-    expect_float(op, dy)?;
-    let of = |x: &HostTensor| {
-        expect_float(op, x)?;
-        fast::cast(x, DType::F64, cx)
-    };
-    let (xs, ys, dys) = (of(x)?, of(y)?, of(dy)?);
+    let (xs, ys, dys) =
+        (reals(op, x, cx.allocator)?, reals(op, y, cx.allocator)?, reals(op, dy, cx.allocator)?);
     let sums = HostTensor::zeros(DType::F64, x.shape().clone(), cx.allocator)?;
     if dy.num_elements() > 0 {
         let (xs, ys, dys) = (xs.read::<f64>()?, ys.read::<f64>()?, dys.read::<f64>()?);
@@ -358,11 +354,8 @@ pub fn max_pool3d_grad_grad(
     let channels = windows.channels;
     y.expect_shape("orig_output", &windows.result(channels)?)?;
     grads.expect_shape("grad", x.shape())?;
-    let of = |x: &HostTensor| {
-        expect_float(op, x)?;
-        fast::cast(x, DType::F64, cx)
-    };
-    let (xs, ys, from) = (of(x)?, of(y)?, of(grads)?);
+    let (xs, ys, from) =
+        (reals(op, x, cx.allocator)?, reals(op, y, cx.allocator)?, reals(op, grads, cx.allocator)?);
     let out = HostTensor::zeros(DType::F64, y.shape().clone(), cx.allocator)?;
     if y.num_elements() > 0 {
         let (xs, ys, from) = (xs.read::<f64>()?, ys.read::<f64>()?, from.read::<f64>()?);
@@ -516,8 +509,8 @@ pub fn dilation2d_backprop(
     let dilation = Dilation::new(op, x, filter, attrs)?;
     dy.expect_dtype("out_backprop", x.dtype())?;
     dy.expect_shape("out_backprop", &dilation.shape)?;
-    let wide = |x: &HostTensor| fast::cast(x, DType::F64, cx);
-    let (xs, filters, dys) = (wide(x)?, wide(filter)?, wide(dy)?);
+    let of = |x: &HostTensor| fast::cast(x, DType::F64, cx);
+    let (xs, filters, dys) = (of(x)?, of(filter)?, of(dy)?);
     let shape = if by_filter { filter.shape() } else { x.shape() };
     let sums = HostTensor::zeros(DType::F64, shape.clone(), cx.allocator)?;
     {

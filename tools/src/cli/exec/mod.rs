@@ -543,17 +543,18 @@ fn execute(
     for library in libraries {
         library.add_to(&mut registry).map_err(|error| Failure::Refused(error.to_string()))?;
     }
-    if args.traces_scopes() && args.tracing_level == "debug" {
+    let has_scopes = args.traces_scopes() && args.tracing_level == "debug";
+    if has_scopes {
         registry = scopes::with_scopes(&registry);
     }
     let mut runtime = Runtime::with_kernels(registry)
+        .allocator(allocator)
         .work_queue(&queue)
         .idle_callers(args.tfrt_output)
         .device_factory(befrost_sim::SIM);
-    if let Some(recorder) = recorder.filter(|_| !args.traces_scopes() || args.tracing_level != "debug") {
+    if let Some(recorder) = recorder.filter(|_| !has_scopes) {
         runtime = runtime.recorder(recorder);
     }
-    let mut runtime = runtime.allocator(allocator);
     if let Some(bytes) = args.max_memory {
         runtime = runtime.max_memory(bytes);
     }

@@ -2,12 +2,12 @@
 //!
 //! A product is that of the integers from which those that stand for 0 were subtracted.
 
-use super::convert::converted;
-use super::{Level, RealRange, with_level};
+use super::convert::{converted, mapped};
+use super::{Level, RealRange, scalar, with_level};
 use crate::error::invalid;
 use crate::scratch::{collected, try_collected};
 use crate::tf::fast::{self, Cx};
-use crate::tf::{Binary, quantized_matmul as product_of_bytes};
+use crate::tf::{Binary, quantized_matmul};
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// A quantized operand.
@@ -35,8 +35,7 @@ impl QuantizedOperand<'_> {
 
     /// The integers from which the one that stands for 0 is subtracted, as i32.
     fn centered(&self, op: &'static str, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
-        let zero =
-            HostTensor::splat(DType::I32, Shape::scalar(), &self.zero(op)?.to_ne_bytes(), cx.allocator)?;
+        let zero = scalar(self.zero(op)?, cx.allocator)?;
         fast::binary(Binary::Sub, fast::cast(self.levels, DType::I32, cx)?, zero, cx)
     }
 }
@@ -49,7 +48,7 @@ pub(super) fn bilinear(
     f: impl Fn(&HostTensor, &HostTensor, &HostTensor, &HostTensor) -> Result<HostTensor, TensorError>,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let scalar =
+    let zero_point =
         |x: &HostTensor, byte: u8| HostTensor::splat(x.dtype(), Shape::scalar(), &[byte], cx.allocator);
     let ones = |x: &HostTensor| HostTensor::splat(x.dtype(), x.shape().clone(), &[1], cx.allocator);
     let (x, y, zeros) = (a.levels, b.levels, [a.zero(op)?, b.zero(op)?]);
@@ -58,14 +57,11 @@ pub(super) fn bilinear(
         _ => u8::try_from(zero).ok(),
     };
     if let (Some(x_zero), Some(y_zero)) = (byte(x, zeros[0]), byte(y, zeros[1])) {
-        return f(x, &scalar(x, x_zero)?, y, &scalar(y, y_zero)?);
+        return f(x, &zero_point(x, x_zero)?, y, &zero_point(y, y_zero)?);
     }
-    let (x_zero, y_zero) = (scalar(x, 0)?, scalar(y, 0)?);
+    let (x_zero, y_zero) = (zero_point(x, 0)?, zero_point(y, 0)?);
     let product = |x: &HostTensor, y: &HostTensor| f(x, &x_zero, y, &y_zero);
-    let times = |sums: HostTensor, by: i32| {
-        let by = HostTensor::splat(DType::I32, Shape::scalar(), &by.to_ne_bytes(), cx.allocator)?;
-        fast::binary(Binary::Mul, sums, by, cx)
-    };
+    let times = |sums: HostTensor, by: i32| fast::binary(Binary::Mul, sums, scalar(by, cx.allocator)?, cx);
     let [of_x, of_y] = zeros.map(i32::wrapping_neg);
     let terms = [
         times(product(&ones(x)?, y)?, of_x)?,
@@ -79,7 +75,7 @@ pub(super) fn bilinear(
 ///
 /// # Errors
 /// If an operand is not a matrix of bytes, the sizes differ, or a range is empty.
-pub fn quantized_matmul(
+pub fn quantized_matrix_product(
     op: &'static str,
     [a, b]: [&QuantizedOperand<'_>; 2],
     transposed: [bool; 2],
@@ -98,7 +94,7 @@ pub fn quantized_matmul(
         &QuantizedOperand { levels: &left, range: a.range },
         &QuantizedOperand { levels: &right, range: b.range },
     ];
-    let sums = bilinear(op, operands, |a, za, b, zb| product_of_bytes(a, b, za, zb, cx), cx)?;
+    let sums = bilinear(op, operands, |a, za, b, zb| quantized_matmul(a, b, za, zb, cx), cx)?;
     range.beside(sums, cx.allocator)
 }
 
@@ -135,12 +131,8 @@ pub fn quantized_add(
     let [a, b] = terms.map(|(x, is_exact)| {
         let level = |byte: u8| sums.level::<i32>(x.range.number(byte));
         let (zero, step) = (level(0), i64::from((level(1).wrapping_sub(level(0))) as i32));
-        let from = x.levels.read_as::<u8>("an operand")?;
-        let out = HostTensor::allocate(DType::I32, x.levels.shape().clone(), cx.allocator)?;
         let of = |byte: u8| if is_exact { level(byte) } else { zero.saturating_add(i64::from(byte) * step) };
-        let to = &mut out.write::<i32>()?;
-        to.iter_mut().zip(from.iter()).for_each(|(to, &byte)| *to = i32::clamped(of(byte)));
-        Ok::<_, TensorError>(out.clone())
+        mapped(x.levels, cx, |byte: u8| i32::clamped(of(byte)))
     });
     sums.beside(fast::binary(Binary::Add, a?, b?, cx)?, cx.allocator)
 }
@@ -152,8 +144,7 @@ pub fn quantized_add(
 /// If the shapes do not fit.
 pub fn quantized_bias_add(
     op: &'static str,
-    x: &QuantizedOperand<'_>,
-    bias: &QuantizedOperand<'_>,
+    [x, bias]: [&QuantizedOperand<'_>; 2],
     cx: &Cx<'_>,
 ) -> Result<[HostTensor; 3], TensorError> {
     let (shape, biases) = (x.levels.shape(), bias.levels.shape());
@@ -161,8 +152,7 @@ pub fn quantized_bias_add(
         return invalid(op, format!("biases of shape {biases} for a tensor of shape {shape}"));
     }
     let sums = RealRange::of_sums(x.range, bias.range, (1u32 << 17) as f32);
-    let zero = i32::clamped(sums.level::<i32>(0.0));
-    let zero = HostTensor::splat(DType::I32, Shape::scalar(), &zero.to_ne_bytes(), cx.allocator)?;
+    let zero = scalar(i32::clamped(sums.level::<i32>(0.0)), cx.allocator)?;
     let [x, bias] = [x, bias].map(|x| converted(op, x.levels, (x.range, sums), DType::I32, cx));
     let bias = fast::binary(Binary::Add, bias?, zero, cx)?;
     sums.beside(fast::binary(Binary::Add, x?, bias, cx)?, cx.allocator)
@@ -176,16 +166,10 @@ pub fn quantized_relu(
     most: Option<f32>,
     cx: &Cx<'_>,
 ) -> Result<[HostTensor; 3], TensorError> {
-    let out = HostTensor::allocate(x.levels.dtype(), x.levels.shape().clone(), cx.allocator)?;
-    with_level!(op, x.levels.dtype(), T => {
+    let out = with_level!(op, x.levels.dtype(), T => {
         let level = |x0| T::clamped(x.range.level::<T>(x0));
         let (low, high) = (level(0.0), most.map_or(T::clamped(T::HIGH), level));
-        let from = x.levels.read_as::<T>("features")?;
-        let from: &[T] = &from;
-        cx.parts(&mut out.write::<T>()?, (1, 1), &|first, to| {
-            to.iter_mut().zip(&from[first..]).for_each(|(to, &x)| *to = x.max(low).min(high));
-        });
-        Ok(())
+        mapped(x.levels, cx, |x: T| x.max(low).min(high))
     })?;
     x.range.beside(out, cx.allocator)
 }

@@ -5,6 +5,7 @@ use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::scratch::collected;
 use crate::tf::fast::{self, Cx};
+use crate::tf::quantize_and_dequantize::{ranges_along, steps_to};
 use crate::{DType, Element, HostTensor, Shape, TensorError};
 
 /// The kind of a conversion between floats and integers.
@@ -37,12 +38,7 @@ impl Quantizing {
         shape: &Shape,
         (min, max): (&HostTensor, &HostTensor),
     ) -> Result<(Vec<RealRange>, usize), TensorError> {
-        let dims = shape.dims();
-        let (n, run) = match self.axis {
-            None => (1, shape.num_elements()),
-            Some(axis) if axis < dims.len() => (dims[axis], dims[axis + 1..].iter().product()),
-            Some(axis) => return invalid(op, format!("axis is {axis}, of a tensor of rank {}", dims.len())),
-        };
+        let (n, run) = ranges_along(op, shape, self.axis)?;
         for ends in [min, max] {
             if ends.num_elements() != n || ends.shape().rank() > 1 {
                 return invalid(
@@ -55,7 +51,7 @@ impl Quantizing {
             return invalid(op, "mode MIN_FIRST is for a single range, not for those of an axis".to_owned());
         }
         let (min, max) = (min.read_as::<f32>("min_range")?, max.read_as::<f32>("max_range")?);
-        Ok((collected(min.iter().zip(max.iter()).map(|(&min, &max)| RealRange { min, max }))?, run.max(1)))
+        Ok((collected(min.iter().zip(max.iter()).map(|(&min, &max)| RealRange { min, max }))?, run))
     }
 
     /// The lowest integer for numbers of a scaled range.
@@ -79,6 +75,19 @@ fn by_range<A: Element, B: Element>(
         }
     });
     Ok(())
+}
+
+/// A tensor of the results of `f` for the elements of `x`.
+pub(super) fn mapped<A: Element, B: Element>(
+    x: &HostTensor,
+    cx: &Cx<'_>,
+    f: impl Fn(A) -> B + Sync,
+) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::allocate(B::DTYPE, x.shape().clone(), cx.allocator)?;
+    by_range((x, &out), (1, x.num_elements().max(1)), cx, |_, from: &[A], to: &mut [B]| {
+        to.iter_mut().zip(from).for_each(|(to, &x)| *to = f(x));
+    })?;
+    Ok(out)
 }
 
 /// `QuantizeV2`: the integers that stand for the numbers, and the ends of the ranges, which contain 0 and are
@@ -126,8 +135,7 @@ pub fn quantize(
             }),
             QuantizeMode::Scaled => {
                 let (low, high) = (by.low::<T>(), T::HIGH as f32);
-                let scale_of = |level: f32, end: f32| if level * end > 0.0 { level / end } else { f32::MAX };
-                let scale = |range: &RealRange| scale_of(low, range.min).min(scale_of(high, range.max));
+                let scale = |range: &RealRange| steps_to(low, range.min).min(steps_to(high, range.max));
                 let scales: Vec<f32> = collected(ranges.iter().map(scale))?;
                 for (range, scale) in ranges.iter_mut().zip(&scales) {
                     *range = RealRange { min: low / scale, max: high / scale };
@@ -231,25 +239,17 @@ pub(super) fn converted(
     to: DType,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let out = HostTensor::allocate(to, x.shape().clone(), cx.allocator)?;
-    let (sizes, tensors) = ((1, x.num_elements().max(1)), (x, &out));
     if (x.dtype(), to) == (DType::I32, DType::UI8) {
         let fixed = FixedPoint::new(from, requested);
-        by_range(tensors, sizes, cx, |_, from: &[i32], to: &mut [u8]| {
-            to.iter_mut().zip(from).for_each(|(to, &x)| *to = fixed.of(x));
-        })?;
-        return Ok(out);
+        return mapped(x, cx, |level: i32| fixed.of(level));
     }
     with_level!(op, x.dtype(), From => {
         let number = ToNumber::new::<From>(from);
         with_level!(op, to, To => {
             let level = ToLevel::new::<To>(requested);
-            by_range(tensors, sizes, cx, |_, from: &[From], to: &mut [To]| {
-                to.iter_mut().zip(from).for_each(|(to, &x)| *to = level.of(number.of(x)));
-            })
+            mapped(x, cx, |x: From| -> To { level.of(number.of(x)) })
         })
-    })?;
-    Ok(out)
+    })
 }
 
 /// `Requantize`: integers of the type `to` and the requested range, which contains 0.

@@ -155,15 +155,15 @@ pub fn quantized_instance_norm(
         if is_interrupted() {
             break;
         }
-        let of_channels = |mut of: Box<dyn FnMut(usize, f32) -> f64 + '_>| -> Result<Vec<f32>, TensorError> {
+        let of_channels = |of: &dyn Fn(usize, f32) -> f64| -> Result<Vec<f32>, TensorError> {
             let mut sums = filled(channels, 0.0f64)?;
             for pixel in from.chunks_exact(channels) {
                 sums.iter_mut().zip(pixel).enumerate().for_each(|(c, (sum, &x))| *sum += of(c, f32::from(x)));
             }
             collected(sums.iter().map(|sum| (sum / n) as f32))
         };
-        let means = of_channels(Box::new(|_, x| f64::from(x)))?;
-        let variances = of_channels(Box::new(|c, x| f64::from((step * (x - means[c])).powi(2))))?;
+        let means = of_channels(&|_, x| f64::from(x))?;
+        let variances = of_channels(&|c, x| f64::from((step * (x - means[c])).powi(2)))?;
         let pixels = to.chunks_exact_mut(channels).zip(from.chunks_exact(channels));
         for (to, pixel) in pixels {
             for (c, (to, &x)) in to.iter_mut().zip(pixel).enumerate() {

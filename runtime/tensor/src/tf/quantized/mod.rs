@@ -8,7 +8,7 @@
 //!    └─── Dequantize ────┴── Requantize, QuantizeDownAndShrinkRange ◀──┘
 //! ```
 //!
-//! A quantized integer is the integer that stores it: `quint8` is [`DType::UI8`], `qint32` is [`DType::I32`].
+//! A quantized integer is the integer that stores it: `quint8` is `DType::UI8`, `qint32` is `DType::I32`.
 //!
 //! There are two conversions, as in TensorFlow: [`RealRange`] converts one number in f64; [`ToNumber`] and
 //! [`ToLevel`] convert tensors in f32. All arithmetic is in TensorFlow's order, so that the integers are
@@ -19,8 +19,8 @@ mod convert;
 mod images;
 
 pub use arithmetic::{
-    QuantizedOperand, quantized_add, quantized_bias_add, quantized_concat,
-    quantized_matmul as quantized_matrix_product, quantized_mul, quantized_relu,
+    QuantizedOperand, quantized_add, quantized_bias_add, quantized_concat, quantized_matrix_product,
+    quantized_mul, quantized_relu,
 };
 pub use convert::{
     QuantizeMode, Quantizing, dequantize, quantize, quantize_down, requantization_range, requantize,
@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use crate::error::invalid;
 use crate::mem::Allocator;
-use crate::{DType, Element, HostTensor, Shape, TensorError};
+use crate::{Element, HostTensor, Shape, TensorError};
 
 /// An integer that stands for a number of a range.
 pub(super) trait Level: Element + Ord {
@@ -227,8 +227,6 @@ impl ToLevel {
 }
 
 /// A tensor of rank 0.
-fn scalar(x: f32, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
-    let out = HostTensor::allocate(DType::F32, Shape::scalar(), allocator)?;
-    out.write::<f32>()?[0] = x;
-    Ok(out)
+fn scalar<T: Element>(x: T, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    HostTensor::from_slice(Shape::scalar(), &[x], allocator)
 }

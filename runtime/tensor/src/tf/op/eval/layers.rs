@@ -14,7 +14,7 @@ use crate::tf::{
     Pool, Pool2dAttrs, ResizeAttrs, Transposition, Unary, softmax_cross_entropy,
     sparse_softmax_cross_entropy,
 };
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::{HostTensor, Shape, TensorError};
 
 pub(in crate::tf::op) fn matmul(attrs: &Attributes<'_>) -> Made {
     let (left, right) = (transposed(attrs, "transpose_a")?, transposed(attrs, "transpose_b")?);
@@ -119,7 +119,7 @@ pub(in crate::tf::op) fn global_batch_norm(attrs: &Attributes<'_>) -> Made {
     let epsilon = attrs.float("variance_epsilon")?;
     let scales = attrs.bool("scale_after_normalization")?;
     owning(attrs, move |[x, mean, variance, beta, gamma], cx| {
-        let epsilon = HostTensor::splat(DType::F64, Shape::scalar(), &epsilon.to_ne_bytes(), cx.allocator)?;
+        let epsilon = HostTensor::from_slice(Shape::scalar(), &[epsilon], cx.allocator)?;
         let epsilon = fast::cast(&epsilon, x.dtype(), cx)?;
         let factor = fast::unary(Unary::Rsqrt, fast::binary(Binary::Add, variance, epsilon, cx)?, cx)?;
         let factor = if scales { fast::binary(Binary::Mul, factor, gamma, cx)? } else { factor };

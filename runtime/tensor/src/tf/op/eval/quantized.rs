@@ -5,6 +5,7 @@ use super::layers::{conv, pooling};
 use super::{int_in, ints_in, owning, owning_many};
 use crate::error::invalid;
 use crate::scratch::try_collected;
+use crate::tf::fast::Cx;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{self, InstanceNormRange, QuantizeMode, QuantizedOperand, Quantizing, RealRange};
@@ -67,49 +68,57 @@ pub(in crate::tf::op) fn requantization_range(attrs: &Attributes<'_>) -> Made {
     })
 }
 
+/// A function of two quantized operands, whose ends are `min_a`, `max_a`, `min_b`, `max_b`.
+fn of_two(
+    attrs: &Attributes<'_>,
+    f: impl Fn([&QuantizedOperand<'_>; 2], &Cx<'_>) -> Result<[HostTensor; 3], TensorError>
+    + Send
+    + Sync
+    + 'static,
+) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[a, b, min_a, max_a, min_b, max_b], cx| {
+        f([&operand(op, &a, [&min_a, &max_a])?, &operand(op, &b, [&min_b, &max_b])?], cx)
+    })
+}
+
+/// A function of a quantized operand and its ends.
+fn of_one(
+    attrs: &Attributes<'_>,
+    f: impl Fn(&QuantizedOperand<'_>, &Cx<'_>) -> Result<[HostTensor; 3], TensorError> + Send + Sync + 'static,
+) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[x, min, max], cx| f(&operand(op, &x, [&min, &max])?, cx))
+}
+
 pub(in crate::tf::op) fn matmul(attrs: &Attributes<'_>) -> Made {
     let (op, turned) = (attrs.op(), [attrs.bool("transpose_a")?, attrs.bool("transpose_b")?]);
     expect_i32(attrs, "Toutput")?;
-    owning(attrs, move |[a, b, min_a, max_a, min_b, max_b], cx| {
-        let (a, b) = (operand(op, &a, [&min_a, &max_a])?, operand(op, &b, [&min_b, &max_b])?);
-        tf::quantized_matrix_product(op, [&a, &b], turned, cx)
-    })
+    of_two(attrs, move |operands, cx| tf::quantized_matrix_product(op, operands, turned, cx))
 }
 
 pub(in crate::tf::op) fn conv2d(attrs: &Attributes<'_>) -> Made {
     let (op, conv) = (attrs.op(), conv(attrs)?);
     expect_i32(attrs, "out_type")?;
-    owning(attrs, move |[x, w, min_x, max_x, min_w, max_w], cx| {
-        let (x, w) = (operand(op, &x, [&min_x, &max_x])?, operand(op, &w, [&min_w, &max_w])?);
-        tf::quantized_conv2d(op, [&x, &w], &conv, cx)
-    })
+    of_two(attrs, move |operands, cx| tf::quantized_conv2d(op, operands, &conv, cx))
 }
 
 pub(in crate::tf::op) fn bias_add(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     expect_i32(attrs, "out_type")?;
-    owning(attrs, move |[x, b, min_x, max_x, min_b, max_b], cx| {
-        let (x, b) = (operand(op, &x, [&min_x, &max_x])?, operand(op, &b, [&min_b, &max_b])?);
-        tf::quantized_bias_add(op, &x, &b, cx)
-    })
+    of_two(attrs, move |operands, cx| tf::quantized_bias_add(op, operands, cx))
 }
 
 pub(in crate::tf::op) fn add(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     expect_i32(attrs, "Toutput")?;
-    owning(attrs, move |[a, b, min_a, max_a, min_b, max_b], cx| {
-        let (a, b) = (operand(op, &a, [&min_a, &max_a])?, operand(op, &b, [&min_b, &max_b])?);
-        tf::quantized_add(op, [&a, &b], cx)
-    })
+    of_two(attrs, move |operands, cx| tf::quantized_add(op, operands, cx))
 }
 
 pub(in crate::tf::op) fn mul(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     expect_i32(attrs, "Toutput")?;
-    owning(attrs, move |[a, b, min_a, max_a, min_b, max_b], cx| {
-        let (a, b) = (operand(op, &a, [&min_a, &max_a])?, operand(op, &b, [&min_b, &max_b])?);
-        tf::quantized_mul(op, [&a, &b], cx)
-    })
+    of_two(attrs, move |operands, cx| tf::quantized_mul(op, operands, cx))
 }
 
 /// The result type of sums of bytes.
@@ -132,7 +141,7 @@ pub(in crate::tf::op) fn relu(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     expect_same(attrs)?;
     let most = (op == "QuantizedRelu6").then_some(6.0);
-    owning(attrs, move |[x, min, max], cx| tf::quantized_relu(op, &operand(op, &x, [&min, &max])?, most, cx))
+    of_one(attrs, move |x, cx| tf::quantized_relu(op, x, most, cx))
 }
 
 pub(in crate::tf::op) fn relu_x(attrs: &Attributes<'_>) -> Made {
@@ -145,15 +154,13 @@ pub(in crate::tf::op) fn relu_x(attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn max_pool(attrs: &Attributes<'_>) -> Made {
-    let (op, pool) = (attrs.op(), pooling(attrs)?);
-    owning(attrs, move |[x, min, max], cx| tf::quantized_max_pool(&operand(op, &x, [&min, &max])?, &pool, cx))
+    let pool = pooling(attrs)?;
+    of_one(attrs, move |x, cx| tf::quantized_max_pool(x, &pool, cx))
 }
 
 pub(in crate::tf::op) fn avg_pool(attrs: &Attributes<'_>) -> Made {
     let (op, pool) = (attrs.op(), pooling(attrs)?);
-    owning(attrs, move |[x, min, max], cx| {
-        tf::quantized_avg_pool(op, &operand(op, &x, [&min, &max])?, &pool, cx)
-    })
+    of_one(attrs, move |x, cx| tf::quantized_avg_pool(op, x, &pool, cx))
 }
 
 pub(in crate::tf::op) fn concat(attrs: &Attributes<'_>) -> Made {
@@ -205,9 +212,7 @@ pub(in crate::tf::op) fn instance_norm(attrs: &Attributes<'_>) -> Made {
     }
     let by = InstanceNormRange { given: is_given.then_some(given), min_separation: min_separation? as f32 };
     let epsilon = epsilon? as f32;
-    owning(attrs, move |[x, min, max], cx| {
-        tf::quantized_instance_norm(op, &operand(op, &x, [&min, &max])?, epsilon, by, cx)
-    })
+    of_one(attrs, move |x, cx| tf::quantized_instance_norm(op, x, epsilon, by, cx))
 }
 
 pub(in crate::tf::op) fn resize_bilinear(attrs: &Attributes<'_>) -> Made {
