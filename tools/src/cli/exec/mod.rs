@@ -13,7 +13,7 @@
 //! always a failure.
 //!
 //! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
-//! kernel errors, `scopes` prints the scopes of the run, `clocks` records kernel times, `timing` measures
+//! kernel errors, `scopes` prints the scopes of the run, `statistics` reports kernel times, `timing` measures
 //! calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
 
 mod calibrate;
