@@ -49,7 +49,10 @@ impl AsRef<[u8]> for Bytes {
 impl Bytes {
     /// A copy of `bytes`.
     pub(crate) fn copy_of(bytes: &[u8]) -> Bytes {
-        Bytes::Owned(AlignedBytes::copy_of(bytes))
+        let mut copy = AlignedBytes::zeroed(bytes.len());
+        befrost_mem::prefer_large_pages(&mut copy);
+        copy.copy_from_slice(bytes);
+        Bytes::Owned(copy)
     }
 
     /// Bytes of the running program; copied only if they are not aligned.
@@ -66,6 +69,7 @@ impl Bytes {
             return Err(std::io::ErrorKind::FileTooLarge.into());
         }
         let mut bytes = AlignedBytes::try_zeroed(len).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        befrost_mem::prefer_large_pages(&mut bytes);
         file.read_exact(&mut bytes)?;
         Ok(Bytes::Owned(bytes))
     }

@@ -41,4 +41,4 @@ pub use arena::{Arena, ArenaCache, Placed};
 pub use buffer::{ALIGNMENT, BorrowError, Buffer, Exported, Frozen, Lease, ReadGuard, ViewError, WriteGuard};
 pub use pooled::Pooled;
 pub use recycled::release_kept_blocks;
-pub use system::Block;
+pub use system::{Block, prefer_large_pages};
