@@ -98,7 +98,10 @@ impl Conv2d {
             return Err(TensorError::TooLarge);
         }
         let (isa, len) = (Isa::detect(), self.out.1 * self.channels);
+        // Positions of 4 bytes: as wide as a number.
+        let has_small_images = u32::try_from(self.height.input * self.width.input * self.channels).is_ok();
         let few: Option<OfFew> = match self.channels {
+            _ if !has_small_images => None,
             1 => Some(Conv2d::add_at_largest::<1>),
             2 => Some(Conv2d::add_at_largest::<2>),
             3 => Some(Conv2d::add_at_largest::<3>),
@@ -130,7 +133,7 @@ impl Conv2d {
 
     /// Adds the gradients of a line of windows of few channels at their largest pixels. Vectors of so few
     /// channels would be mostly empty, so windows are visited one by one, and their channels without
-    /// branches.
+    /// branches. An image has at most `u32::MAX` elements.
     #[allow(
         clippy::needless_range_loop,
         reason = "indices, not iterators, which are only as good as the build's inlining"
@@ -150,20 +153,20 @@ impl Conv2d {
             let first = height.pixel(line, rows.start).zip(width.pixel(x, cols.start));
             let Some((top, left)) = first.filter(|_| !rows.is_empty() && !cols.is_empty()) else { continue };
             let first = (top * width.input + left) * CHANNELS;
-            let (mut best, mut at) = ([f32::NEG_INFINITY; CHANNELS], [first; CHANNELS]);
+            let (mut best, mut at) = ([f32::NEG_INFINITY; CHANNELS], [first as u32; CHANNELS]);
             for i in 0..rows.len() {
                 for j in 0..cols.len() {
                     let next = first + i * down + j * across;
                     let Some(pixel) = image[next..].first_chunk::<CHANNELS>() else { return };
                     for c in 0..CHANNELS {
                         let beats = (pixel[c] > best[c]) | (pixel[c].is_nan() & !best[c].is_nan());
-                        at[c] = if beats { next } else { at[c] };
+                        at[c] = if beats { next as u32 } else { at[c] };
                         best[c] = if beats { pixel[c] } else { best[c] };
                     }
                 }
             }
             for c in 0..CHANNELS {
-                out[at[c] + c] += dy[c];
+                out[at[c] as usize + c] += dy[c];
             }
         }
     }

@@ -180,8 +180,8 @@ impl<'c> FilterGradient<'c> {
             let first = piece * self.lines;
             let images = self.images.min(self.conv.batch - n);
             for i in 0..images {
-                self.put_pixels((n + i, first), image, (i, &mut pixels));
-                self.put_gradients((n + i, first), dy, (i, &mut gradients));
+                self.put_pixels(isa, (n + i, first), image, (i, &mut pixels));
+                self.put_gradients(isa, (n + i, first), dy, (i, &mut gradients));
             }
             if images < self.images {
                 let rest = images * (self.lines + self.axes[0].reach) * self.line;
@@ -193,7 +193,13 @@ impl<'c> FilterGradient<'c> {
     }
 
     /// Copies the pixels of the windows of an image's lines from `first` on into the planes.
-    fn put_pixels(&self, (n, first): (usize, usize), image: &[f32], (place, to): (usize, &mut [f32])) {
+    fn put_pixels(
+        &self,
+        isa: Isa,
+        (n, first): (usize, usize),
+        image: &[f32],
+        (place, to): (usize, &mut [f32]),
+    ) {
         let Conv2d { channels, height, width, .. } = *self.conv;
         let [down, across] = &self.axes;
         let lines = self.lines + down.reach;
@@ -208,43 +214,41 @@ impl<'c> FilterGradient<'c> {
                 let line = line.zip(across.pixel(phase_across, from));
                 let pixels =
                     line.map(|(y, x)| &image[((n * height.input + y) * width.input + x) * channels..]);
-                for (c, plane) in to.chunks_exact_mut(self.plane).enumerate() {
-                    let line = &mut plane[(place * lines + t) * self.line..][..self.line];
-                    match pixels {
-                        None => line.fill(0.0),
-                        Some(pixels) => {
-                            line[..from].fill(0.0);
-                            line[from + count..].fill(0.0);
-                            take_every(&pixels[c..], width.stride * channels, &mut line[from..][..count]);
-                        }
-                    }
+                let at = (place * lines + t) * self.line;
+                let inside = if pixels.is_some() { from..from + count } else { 0..0 };
+                for plane in to.chunks_exact_mut(self.plane) {
+                    let line = &mut plane[at..][..self.line];
+                    line[..inside.start].fill(0.0);
+                    line[inside.end..].fill(0.0);
+                }
+                if let Some(pixels) = pixels {
+                    let pixels = (pixels, width.stride * channels);
+                    isa.transpose((count, channels), pixels, (&mut to[at + from..], self.plane));
                 }
             }
         }
     }
 
     /// Copies the gradients of an image's lines from `first` on into the planes.
-    fn put_gradients(&self, (n, first): (usize, usize), dy: &[f32], (place, to): (usize, &mut [f32])) {
+    fn put_gradients(
+        &self,
+        isa: Isa,
+        (n, first): (usize, usize),
+        dy: &[f32],
+        (place, to): (usize, &mut [f32]),
+    ) {
         let (height, width) = self.conv.out;
         let lines = self.lines.min(height - first);
         let dy = &dy[(n * height + first) * width * self.outs..][..lines * width * self.outs];
         let start = place * (self.lines + self.axes[0].reach) * self.line;
-        for (out, plane) in to.chunks_exact_mut(self.len).enumerate() {
-            let plane = &mut plane[start..];
-            for (dy, line) in dy.chunks_exact(width * self.outs).zip(plane.chunks_mut(self.line)) {
-                take_every(&dy[out..], self.outs, &mut line[..width]);
-            }
-            if lines < self.lines {
-                plane[lines * self.line..].fill(0.0);
+        for (line, dy) in dy.chunks_exact(width * self.outs).enumerate() {
+            let to = &mut to[start + line * self.line..];
+            isa.transpose((width, self.outs), (dy, self.outs), (to, self.len));
+        }
+        if lines < self.lines {
+            for plane in to.chunks_exact_mut(self.len) {
+                plane[start + lines * self.line..].fill(0.0);
             }
         }
-    }
-}
-
-/// Copies every `step`-th element.
-fn take_every(from: &[f32], step: usize, to: &mut [f32]) {
-    match step {
-        1 => to.copy_from_slice(&from[..to.len()]),
-        _ => to.iter_mut().zip(from.iter().step_by(step)).for_each(|(to, from)| *to = *from),
     }
 }

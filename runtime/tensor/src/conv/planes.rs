@@ -7,9 +7,11 @@
 //! ```
 //!
 //! Windows that straddle two lines are computed and discarded. An image's elements are laid out once instead
-//! of once per tap, and all lanes are used for any number of out channels.
+//! of once per tap, and all lanes are used for any number of out channels. Rows of a filter that lie in the
+//! padding are left out.
 
 use std::cell::Cell;
+use std::ops::{Range, RangeInclusive};
 
 use super::{Window, WindowRows};
 use crate::TensorError;
@@ -122,7 +124,7 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
 
     /// Computes some lines of results of one image. The first is line `line`, counted over all images.
     fn band(&self, line: usize, lines: usize, space: &mut PlaneScratch, out: &mut [f32]) {
-        let ((k, n), cols) = (self.filters.size(), self.windows.conv.out.1);
+        let ((k, n), (rows, cols)) = (self.filters.size(), self.windows.conv.out);
         self.lay(line, lines, space);
         let PlaneScratch { pixels, offsets, filters, block } = space;
         let block = block.get_or_insert_with(|| Box::new(bytemuck::Zeroable::zeroed()));
@@ -139,7 +141,10 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
                     return;
                 }
                 let end = count.min(first + ACROSS);
-                self.isa.planes(&planes, first..end, (b, outs), &epilogue, block);
+                let steps =
+                    self.steps(line % rows + first / self.width..=line % rows + (end - 1) / self.width);
+                let some = planes.part(steps.clone());
+                self.isa.planes(&some, first..end, (&b[steps], outs), &epilogue, block);
                 let mut at = first;
                 while at < end {
                     let next = end.min(at + self.width - x);
@@ -161,6 +166,15 @@ impl<'a, B: ColumnSource> Planar<'a, B> {
                 }
             }
         }
+    }
+
+    /// The elements of a window that lie in lines of the image, for some lines of windows: the others are 0.
+    fn steps(&self, lines: RangeInclusive<usize>) -> Range<usize> {
+        let conv = self.windows.conv;
+        let run = conv.width.filter * conv.channels;
+        let rows = lines.map(|line| conv.height.inside(line)).filter(|rows| !rows.is_empty());
+        let rows = rows.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end)).unwrap_or_default();
+        rows.start * run..rows.end * run
     }
 
     /// Lays out the planes of some lines of results, and computes the offsets of a window's elements.

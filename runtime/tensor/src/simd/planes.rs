@@ -79,6 +79,12 @@ impl<'a> Planes<'a> {
         assert!(farthest < pixels.len() && ACROSS <= pixels.len() - farthest, "numbers of {ACROSS} windows");
         Planes { pixels, offsets, last: pixels.len() - farthest - ACROSS }
     }
+
+    /// The positions of some of the elements.
+    pub(crate) fn part(&self, elements: Range<usize>) -> Planes<'a> {
+        // Their farthest offset is no larger.
+        Planes { offsets: &self.offsets[elements], ..*self }
+    }
 }
 
 /// Repeats `$body` for each out channel of a group, with `$i` a constant.
