@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Ops that fail are not folded, so that they fail at run time. Neither are ops with control edges, nor ops
-//! whose result is large and larger than the operands, which would make files grow. The work is limited for
+//! whose result is large and larger than the operands, which would make files grow, unless it is a splat. The
+//! work is limited for
 //! each op and for the module, by the cost in the operators' table, so that a short text cannot keep the
 //! compiler busy. A remark names each op that is left because of it.
 //!
@@ -126,6 +127,11 @@ fn fold_all(m: &mut Module, op: OpId) -> Option<Vec<Folded>> {
     };
     let given: usize = constants.iter().map(size).sum();
     let spread: usize = constants.iter().filter_map(|&attr| bytes_of(m, m.cx.attr_type(attr)?)).sum();
+    // Many random numbers are no splat, so they need not be drawn to know that.
+    let grows = |value| bytes_of(m, m.value_type(value)).is_none_or(|bytes| bytes > MAX_GROWN.max(given));
+    if row.has(Traits::RANDOM) && m.results(op).any(grows) {
+        return None;
+    }
     if spread > MAX_USED || !is_affordable(m, op, row, spread) {
         return None;
     }

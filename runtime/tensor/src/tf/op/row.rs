@@ -169,6 +169,8 @@ impl Traits {
     pub const FOREIGN: Traits = Traits(1 << 7);
     /// A kernel with an effect that reads its dense operands and retains none.
     pub const READS: Traits = Traits(1 << 8);
+    /// The result has random numbers: all different, if they are many.
+    pub const RANDOM: Traits = Traits(1 << 9);
 
     /// Both sets.
     #[must_use]
@@ -694,6 +696,11 @@ impl Columns {
     /// Declares the results constant for differentiation.
     pub const fn no_gradient(self) -> Columns {
         self.differentiated(Gradient::Constant)
+    }
+
+    /// Sets [`Traits::RANDOM`], and declares the results constant for differentiation.
+    pub const fn random(self) -> Columns {
+        self.with(Traits::RANDOM).no_gradient()
     }
 
     /// Sets the differentiation.
