@@ -66,19 +66,17 @@ impl Plan {
     }
 
     fn in_order(storages: &[&Storage], order: &[usize], overlap: &[Vec<usize>]) -> Plan {
-        let mut offsets: Vec<Option<usize>> = vec![None; storages.len()];
+        let mut offsets = vec![0; storages.len()];
+        // The storages that are placed, by offset: first byte, end and number.
+        let mut placed: Vec<(usize, usize, usize)> = Vec::with_capacity(order.len());
+        // By storage, the last one placed that must not overlap it.
+        let mut apart_from = vec![usize::MAX; storages.len()];
         let mut peak = 0;
         for &i in order {
             let size = storages[i].bytes.next_multiple_of(ALIGNMENT);
-            let mut others: Vec<(usize, usize)> = overlap[i]
-                .iter()
-                .filter_map(|&j| {
-                    offsets[j].map(|at| (at, at + storages[j].bytes.next_multiple_of(ALIGNMENT)))
-                })
-                .collect();
-            others.sort_unstable();
+            overlap[i].iter().for_each(|&j| apart_from[j] = i);
             let (mut end, mut best) = (0, None);
-            for (from, to) in others {
+            for &(from, to, _) in placed.iter().filter(|(.., j)| apart_from[*j] == i) {
                 let gap = from.saturating_sub(end);
                 if gap >= size && best.is_none_or(|(_, smallest)| gap < smallest) {
                     best = Some((end, gap));
@@ -86,10 +84,12 @@ impl Plan {
                 end = end.max(to);
             }
             let at = best.map_or(end, |(at, _)| at);
-            offsets[i] = Some(at);
+            offsets[i] = at;
+            let place = (at, at + size, i);
+            placed.insert(placed.partition_point(|other| *other < place), place);
             peak = peak.max(at + size);
         }
-        Plan { offsets: offsets.into_iter().map(Option::unwrap_or_default).collect(), peak }
+        Plan { offsets, peak }
     }
 }
 
