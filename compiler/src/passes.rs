@@ -33,6 +33,7 @@ pub fn passes() -> &'static [Pass] {
         graph::dataflow::native::PASS,
         device::collectives::PASS,
         graph::dataflow::FUNCTIONALIZE,
+        graph::fuse_bottlenecks::PASS,
         graph::fuse_elementwise::PASS,
         graph::fuse_quantization::PASS,
         grad::PASS,

@@ -13,6 +13,7 @@ pub(crate) mod control_flow;
 pub(crate) mod cut;
 pub(crate) mod dataflow;
 pub(crate) mod effects;
+pub(crate) mod fuse_bottlenecks;
 pub(crate) mod fuse_elementwise;
 pub(crate) mod fuse_quantization;
 pub(crate) mod layout;
@@ -93,7 +94,7 @@ pub fn pipeline_for(level: u8, devices: &DeviceOptions) -> String {
              {early}tf-constant-arguments,tf-arithmetic,\
              tf-shape-inference,{fold},cse,tf-arithmetic,tf-shape-inference,{fold},\
              tf-pack-loop-weights,tf-loop-invariant-code-motion,tf-sink-loop-sums,tf-layout,{fold},tf-remap,\
-             tf-shape-inference,{fold},tf-remap,tf-fuse-quantization,tf-constant-fold,tf-pack-weights,tf-remap,tf-fuse-elementwise,cse,\
+             tf-shape-inference,{fold},tf-remap,tf-fuse-quantization,tf-constant-fold,tf-pack-weights,tf-remap,tf-fuse-bottlenecks,tf-fuse-elementwise,cse,\
              symbol-dce,{last}{late}tf-to-kernels,\
              inline{{dialect=tfrt max-new-ops=131072 partial-errors}},tf-scalars-to-arith,\
              tf-simplify-control-flow,cse,symbol-dce,tf-plan-memory)"

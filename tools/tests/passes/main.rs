@@ -37,6 +37,7 @@ const PASSES: &[&str] = &[
     "inline{dialect=tf}",
     "tf-constant-fold,inline{dialect=tf}",
     "tf-shape-inference,tf-pack-weights",
+    "tf-shape-inference,tf-pack-weights,tf-remap,tf-fuse-bottlenecks",
     "tf-shape-inference,tf-fuse-elementwise",
     "cse",
 ];

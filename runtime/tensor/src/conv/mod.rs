@@ -13,9 +13,10 @@
 //!
 //! [`Conv2d::new`] checks all sizes: no later computation can overflow. 3x3 filters may use `winograd`.
 //! `channels` has depthwise convolutions and poolings; `gradient`, `filter_gradient` and `channels_gradient`
-//! have the gradients, `narrow` has lower precision, `channels_bytes` has depthwise convolutions of bytes.
-//! Not here: NCHW, other groups.
+//! have the gradients, `narrow` has lower precision, `channels_bytes` has depthwise convolutions of bytes,
+//! `bottleneck` has a depthwise convolution between two of 1x1 filters. Not here: NCHW, other groups.
 
+mod bottleneck;
 mod channels;
 mod channels_bytes;
 mod channels_gradient;
@@ -28,6 +29,7 @@ mod planes;
 mod tests;
 mod winograd;
 
+pub(crate) use bottleneck::{Bottleneck, OfPixels};
 pub(crate) use channels_bytes::WriteLine;
 use filter_gradient::FilterGradient;
 pub(crate) use winograd::pack_transformed;

@@ -101,7 +101,11 @@ pub(crate) fn near(
 
 /// Asserts that the numbers are equal.
 #[track_caller]
-fn same(what: &str, got: &Result<HostTensor, TensorError>, want: &Result<HostTensor, TensorError>) {
+pub(crate) fn same(
+    what: &str,
+    got: &Result<HostTensor, TensorError>,
+    want: &Result<HostTensor, TensorError>,
+) {
     near(what, got, want, (0.0, 0.0));
 }
 

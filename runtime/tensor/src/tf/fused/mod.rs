@@ -6,6 +6,7 @@
 //! any elementwise operators              ──────────────────▶ Program, a block of each value at a time
 //! mean, variance, normalization of rows  ──────────────────▶ layer_norm
 //! products, softmax, products            ──────────────────▶ attention
+//! 1x1, depthwise, 1x1 convolutions       ──────────────────▶ bottleneck, a band of lines at a time
 //! ```
 //!
 //! Everything is f32; products may be computed in the lower precision of their weights, and `bytes` has those
@@ -17,6 +18,7 @@
 //! convolutions see [`Algorithm`].
 
 mod attention;
+mod bottleneck;
 mod bytes;
 mod chain;
 mod packing;
@@ -25,6 +27,7 @@ mod tests;
 mod weights;
 
 pub use attention::{Attention, attention};
+pub use bottleneck::{BottleneckLayer, BottleneckLayers, bottleneck};
 pub use bytes::{ByteForm, ByteSum};
 pub use chain::{Program, Step, StepKind, Value};
 pub use packing::Packing;

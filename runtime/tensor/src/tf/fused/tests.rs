@@ -8,7 +8,7 @@ use super::*;
 use crate::conv::Patch;
 use crate::mem::{Allocator, Malloc};
 use crate::simd::{Arithmetic, Comparison, IntArithmetic};
-use crate::tf::fast::tests::{Random, near, own, tensor, with_threads};
+use crate::tf::fast::tests::{Random, near, own, same, tensor, with_threads};
 use crate::tf::{Binary, Compare, Padding, Transposition, Unary, reference};
 
 fn malloc() -> Arc<dyn Allocator> {
@@ -183,6 +183,59 @@ proptest! {
         check("depthwise", reference::depthwise_conv2d(&x, &filter, &attrs, &malloc()).unwrap(), &|after, cx| {
             depthwise_conv2d(&x, &weights, &attrs, after, cx)
         });
+    }
+
+    /// The layers at once give the bits of the layers one after another.
+    #[test]
+    fn bottlenecks(
+        (batch, plane) in (0usize..3, (1usize..30, 5usize..20)),
+        channels in [1usize..20, 1usize..40, 1usize..20],
+        (side, stride, dilation, is_valid) in (1usize..4, 1usize..3, 1usize..3, any::<bool>()),
+        (has_expand, has_project) in (any::<bool>(), any::<bool>()),
+        which: [u8; 3], seed: u32,
+    ) {
+        let [from, middle, to] = channels;
+        let from = if has_expand { from } else { middle };
+        // No windows of one column: a product of a single row may be summed in another order.
+        let padding = if is_valid && plane.1 > 2 * side * dilation { Padding::Valid } else { Padding::Same };
+        let attrs = Conv2dAttrs {
+            strides: (stride, stride), dilations: (dilation, dilation), padding, ..Conv2dAttrs::default()
+        };
+        let x = numbers(seed, &[batch, plane.0, plane.1, from]);
+        let filters = [[1, 1, from, middle], [side, side, middle, 1], [1, 1, middle, to]]
+            .map(|dims| numbers(seed ^ dims[2] as u32, &dims));
+        let weights = [
+            packed(Packing::filters(filters[0].shape(), Algorithm::Direct), &filters[0]),
+            packed(Packing::depthwise(filters[1].shape()), &filters[1]),
+            packed(Packing::filters(filters[2].shape(), Algorithm::Direct), &filters[2]),
+        ];
+        let geometry = |x: &HostTensor| {
+            let shape = grouped(x.shape(), filters[1].shape(), attrs.format)?;
+            Ok(ConvGeometry::new("", x.shape(), &shape, &attrs)?.result_shape)
+        };
+        let expanded = tensor(&[batch, plane.0, plane.1, middle], &vec![0.0; batch * plane.0 * plane.1 * middle]);
+        let counts = geometry(&expanded).map(|shape: Shape| [shape.dims()[0], shape.dims()[1], shape.dims()[2], to]);
+        let Ok::<_, TensorError>(counts) = counts else { return Ok(()) };
+        let vectors = [middle, middle, to].map(|n| [numbers(seed ^ 2, &[n]), numbers(seed ^ 3, &[n])]);
+        let residual = numbers(seed ^ 4, &counts);
+        let after = |i: usize| {
+            let [scale, bias]: &[HostTensor; 2] = &vectors[i];
+            chosen(which[i] & if i == 2 { 0xff } else { !4 }, [scale, bias, &residual])
+        };
+        let attrs_of_pixels = Conv2dAttrs::default();
+        let apart = |cx: &Cx<'_>| {
+            let x = if has_expand { conv2d(&x, &weights[0], &attrs_of_pixels, &after(0), cx)? } else { x.clone() };
+            let x = depthwise_conv2d(&x, &weights[1], &attrs, &after(1), cx)?;
+            if has_project { conv2d(&x, &weights[2], &attrs_of_pixels, &after(2), cx) } else { Ok(x) }
+        };
+        let layer = |i: usize| BottleneckLayer { weights: &weights[i], after: after(i) };
+        let layers = BottleneckLayers {
+            expand: has_expand.then(|| layer(0)),
+            depthwise: layer(1),
+            project: has_project.then(|| layer(2)),
+        };
+        let got = with_threads("bottleneck", |cx| bottleneck(&x, &layers, &attrs, cx));
+        same("bottleneck", &got, &with_threads("layers", apart));
     }
 
     #[test]

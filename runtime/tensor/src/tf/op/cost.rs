@@ -205,6 +205,23 @@ pub(super) fn packed_depthwise(cx: &Node<'_>, results: &[PartialShape]) -> Resul
     Ok(results.first().and_then(|result| products(result, product(filter.get(..2)?))))
 }
 
+/// The convolutions of a bottleneck: 1x1 filters over the images, a depthwise one and 1x1 filters over the
+/// results.
+pub(super) fn packed_bottleneck(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let attr = |name: &str| cx.attrs.ints(name);
+    let (expand, filter, project) = (attr("expand_shape")?, attr("filter_shape")?, attr("project_shape")?);
+    // A layer that is missing has no shape.
+    let weights = |dims: &[i64]| if dims.is_empty() { Some(0) } else { product(dims) };
+    let (image, result) = (cx.shape(0)?, results.first());
+    let all = || {
+        let before = area(image, 0..3)?.saturating_mul(weights(&expand)?);
+        let each = product(filter.get(..3)?)?.saturating_add(weights(&project)?);
+        let behind = area(result?, 0..3)?.saturating_mul(each);
+        Some(before.saturating_add(behind).saturating_mul(2))
+    };
+    Ok(all())
+}
+
 /// A product with packed weights. The attributes are the shape of the weights and the number of contracted
 /// axes, which come first.
 pub(super) fn packed_matmul(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {

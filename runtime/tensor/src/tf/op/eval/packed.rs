@@ -23,7 +23,10 @@ use super::{owning, owning_many};
 use crate::error::invalid;
 use crate::simd::{Affine, Function};
 use crate::tf::fast::Cx;
-use crate::tf::fused::{self, After, Attention, ByteForm, ByteSum, Program, Step, Value, Weights};
+use crate::tf::fused::{
+    self, After, Attention, BottleneckLayer, BottleneckLayers, ByteForm, ByteSum, Program, Step, Value,
+    Weights,
+};
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::op::rows::class;
@@ -58,6 +61,38 @@ pub(in crate::tf::op) fn packed_depthwise_conv2d_native(attrs: &Attributes<'_>) 
     let conv = conv(attrs)?;
     packed(attrs, &sizes(attrs, "filter_shape")?, move |x, weights, after, cx| {
         fused::depthwise_conv2d(x, weights, &conv, after, cx)
+    })
+}
+
+/// The three layers of a bottleneck; those at the ends are there if their shape is not empty.
+pub(in crate::tf::op) fn packed_bottleneck(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let conv = conv(attrs)?;
+    let layer = |shape: &str, ops: &str| -> Result<Option<EpilogueSpec>, TensorError> {
+        if attrs.ints(shape)?.is_empty() { Ok(None) } else { EpilogueSpec::of(attrs, ops).map(Some) }
+    };
+    let expand = layer("expand_shape", "expand_ops")?;
+    let project = layer("project_shape", "project_ops")?;
+    let depthwise = EpilogueSpec::new(attrs)?;
+    let all = || [expand.as_ref(), Some(&depthwise), project.as_ref()].into_iter().flatten();
+    let (n_weights, n_args) = (all().count(), all().map(EpilogueSpec::n_args).sum::<usize>());
+    owning_many(attrs, 1, move |operands, cx| {
+        let [x, weights @ ..] = &operands[..] else { return invalid(op, "no operands".to_owned()) };
+        let Some((weights, args)) =
+            weights.split_at_checked(n_weights).filter(|(_, args)| args.len() == n_args)
+        else {
+            return invalid(op, format!("{} operands, expected {}", operands.len(), 1 + n_weights + n_args));
+        };
+        let weights = weights.iter().map(|weights| Weights::from_tensor(weights.clone()));
+        let weights = weights.collect::<Result<SmallVec<[Weights; 3]>, _>>()?;
+        let (mut weights, mut args) = (weights.iter(), args.iter());
+        let mut layer = |spec: &EpilogueSpec| {
+            weights.next().map(|weights| BottleneckLayer { weights, after: spec.after(&mut args) })
+        };
+        let expand = expand.as_ref().and_then(&mut layer);
+        let Some(depthwise) = layer(&depthwise) else { return invalid(op, "no weights".to_owned()) };
+        let project = project.as_ref().and_then(&mut layer);
+        fused::bottleneck(x, &BottleneckLayers { expand, depthwise, project }, &conv, cx)
     })
 }
 
@@ -113,7 +148,12 @@ struct EpilogueSpec {
 
 impl EpilogueSpec {
     fn new(attrs: &Attributes<'_>) -> Result<EpilogueSpec, TensorError> {
-        let names = attrs.strings("fused_ops")?;
+        EpilogueSpec::of(attrs, "fused_ops")
+    }
+
+    /// The epilogue that an attribute describes.
+    fn of(attrs: &Attributes<'_>, attr: &str) -> Result<EpilogueSpec, TensorError> {
+        let names = attrs.strings(attr)?;
         let mut rest = &names[..];
         let mut take = |name: &str| match rest.split_first() {
             Some((first, others)) if first == name => {
@@ -133,7 +173,24 @@ impl EpilogueSpec {
         };
         match function {
             Some(function) => Ok(EpilogueSpec { has_scale, has_bias, has_residual, function }),
-            None => invalid(attrs.op(), format!("`fused_ops` is {names:?}")),
+            None => invalid(attrs.op(), format!("`{attr}` is {names:?}")),
+        }
+    }
+
+    /// The number of operands of the epilogue.
+    fn n_args(&self) -> usize {
+        [self.has_scale, self.has_bias, self.has_residual].into_iter().map(usize::from).sum()
+    }
+
+    /// The epilogue with its operands, which are the next ones.
+    fn after<'a>(&self, args: &mut std::slice::Iter<'a, HostTensor>) -> After<'a> {
+        let mut next_if = |has: bool| if has { args.next() } else { None };
+        After {
+            scale: next_if(self.has_scale),
+            bias: next_if(self.has_bias),
+            residual: next_if(self.has_residual),
+            function: self.function,
+            ..After::default()
         }
     }
 }
@@ -212,8 +269,7 @@ fn packed(
         None => (None, None),
         Some(_) => return invalid(op, "a result of bytes for an operand of other numbers".to_owned()),
     };
-    let has = [epilogue.has_scale, epilogue.has_bias, epilogue.has_residual, sum.is_some()];
-    let n_args: usize = has.into_iter().map(usize::from).sum();
+    let n_args = epilogue.n_args() + usize::from(sum.is_some());
     owning_many(attrs, 2, move |operands, cx| {
         let [x, weights, args @ ..] = &operands[..] else {
             return invalid(op, "fewer than 2 operands".to_owned());
@@ -227,18 +283,15 @@ fn packed(
             return invalid(op, format!("weights of shape {:?}, expected {dims:?}", weights.dims()));
         }
         let mut args = args.iter();
-        let mut next_if = |has: bool| if has { args.next() } else { None };
+        let after = epilogue.after(&mut args);
         let after = After {
-            scale: next_if(epilogue.has_scale),
-            bias: next_if(epilogue.has_bias),
-            residual: next_if(epilogue.has_residual),
-            function: epilogue.function,
             range,
             bytes: ByteForm {
                 input_zero,
                 output,
                 sum: sum.zip(args.next()).map(|([product, of], residual)| ByteSum { product, residual, of }),
             },
+            ..after
         };
         product(x, &weights, &after, cx)
     })

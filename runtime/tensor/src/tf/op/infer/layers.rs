@@ -134,6 +134,24 @@ pub(in crate::tf::op) fn packed_depthwise_conv2d_native(cx: &Node<'_>) -> Shapes
     finished(cx, shape, attrs.format)
 }
 
+pub(in crate::tf::op) fn packed_bottleneck(cx: &Node<'_>) -> Shapes {
+    let (attrs, filter) = (conv(&cx.attrs)?, known::<4>(cx, "filter_shape")?);
+    // The channels before and behind a 1x1 convolution, if it is there.
+    let channels = |attr: &str| -> Result<Option<[Dim; 2]>, TensorError> {
+        if cx.attrs.ints(attr)?.is_empty() { Ok(None) } else { known::<2>(cx, attr).map(Some) }
+    };
+    let (expand, project) = (channels("expand_shape")?, channels("project_shape")?);
+    let shape = convolved(cx, &attrs, filter, |cx, channels| {
+        let [before, expanded] = expand.unwrap_or([channels; 2]);
+        cx.same(channels, before)?;
+        let middle = cx.same(expanded, filter[2])?;
+        let [middle_too, behind] = project.unwrap_or([middle; 2]);
+        cx.same(middle, middle_too)?;
+        Ok(behind)
+    })?;
+    Ok(vec![shape])
+}
+
 pub(in crate::tf::op) fn fused_elementwise(cx: &Node<'_>) -> Shapes {
     let all = cx.operands.iter().try_fold(PartialShape::of_rank(0), |all, x| broadcast(&all, &x.shape));
     match all {

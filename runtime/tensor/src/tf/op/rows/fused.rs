@@ -80,6 +80,19 @@ operators! { 6:
     /// The right matrix of products in the form in which those with packed weights read it.
     _PackMatrix "x:float -> weights:uint8; transpose:bool=false"
         => function(eval::packed::pack_matrix, layers::pack_matrix, Cost::PerOperand(1)).total(FLOATS).differentiated(Gradient::Missing);
+    /// A depthwise convolution with packed filters, the 1x1 convolutions before and behind it, and the operators
+    /// that follow each.
+    _PackedBottleneck
+        "input:float weights:num_weights*uint8 args:num_args*float -> output:float; \
+         data_format:string='NHWC' dilations:list(int)=[1,1,1,1] expand_ops:list(string)=[] \
+         expand_shape:list(int)=[] explicit_paddings:list(int)=[] filter_shape:list(int) \
+         fused_ops:list(string)=[] leakyrelu_alpha:float=0.2 num_args:int num_weights:int padding:string \
+         project_ops:list(string)=[] project_shape:list(int)=[] strides:list(int)"
+        => function(
+            eval::packed::packed_bottleneck,
+            layers::packed_bottleneck,
+            Cost::By(cost::packed_bottleneck),
+        ).differentiated(Gradient::Missing);
     /// `Conv2D` with packed filters, and the operators that follow it.
     _PackedConv2D
         "input:T weights:uint8 args:num_args*float residuals:num_residuals*U -> output:U; T:type=float \

@@ -104,6 +104,7 @@ const WITHOUT_GRADIENT: &[&str] = &[
     "_Lstm",
     "_MaxRoiPool",
     "_PackMatrix",
+    "_PackedBottleneck",
     "_PackedConv2D",
     "_PackedDepthwiseConv2dNative",
     "_PackedGru",
