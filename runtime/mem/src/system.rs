@@ -42,8 +42,8 @@ fn ask_for_large_pages(start: NonNull<u8>, size: usize) {
     let skip = start.as_ptr().addr().wrapping_neg() & (LARGE_PAGE - 1);
     let len = size.saturating_sub(skip) & !(LARGE_PAGE - 1);
     if size >= LARGE && len > 0 {
-        // SAFETY: `skip + len <= size`, so the pages lie inside the allocation. The advice changes no contents;
-        // its failure is no error.
+        // SAFETY: `skip + len <= size`, so the pages lie inside the allocation. The advice changes no
+        // contents; its failure is no error.
         unsafe { libc::madvise(start.as_ptr().wrapping_add(skip).cast(), len, libc::MADV_HUGEPAGE) };
     }
 }
@@ -51,8 +51,8 @@ fn ask_for_large_pages(start: NonNull<u8>, size: usize) {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 fn ask_for_large_pages(_: NonNull<u8>, _: usize) {}
 
-/// Asks the system for large pages for a buffer that is not written yet, if it is large: what is read from end
-/// to end, such as the weights of a model, is read faster then. It may ignore that.
+/// Asks the system for large pages for a buffer that is not written yet, if it is large: what is read from
+/// end to end, such as the weights of a model, is read faster then. It may ignore that.
 pub fn prefer_large_pages(bytes: &mut [u8]) {
     ask_for_large_pages(NonNull::from(&mut *bytes).cast(), bytes.len());
 }

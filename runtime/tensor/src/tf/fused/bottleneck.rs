@@ -32,7 +32,7 @@ pub struct BottleneckLayers<'a> {
     pub project: Option<BottleneckLayer<'a>>,
 }
 
-/// What the kernel reads of a layer.
+/// A layer with the memory that the kernel reads.
 struct Borrowed<'a> {
     layer: BottleneckLayer<'a>,
     stored: Stored<'a>,

@@ -80,8 +80,8 @@ operators! { 6:
     /// The right matrix of products in the form in which those with packed weights read it.
     _PackMatrix "x:float -> weights:uint8; transpose:bool=false"
         => function(eval::packed::pack_matrix, layers::pack_matrix, Cost::PerOperand(1)).total(FLOATS).differentiated(Gradient::Missing);
-    /// A depthwise convolution with packed filters, the 1x1 convolutions before and behind it, and the operators
-    /// that follow each.
+    /// A depthwise convolution with packed filters, the 1x1 convolutions before and behind it, and the
+    /// operators that follow each.
     _PackedBottleneck
         "input:float weights:num_weights*uint8 args:num_args*float -> output:float; \
          data_format:string='NHWC' dilations:list(int)=[1,1,1,1] expand_ops:list(string)=[] \
