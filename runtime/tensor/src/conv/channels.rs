@@ -10,6 +10,28 @@ use crate::matmul::{Epilogue, expect_len};
 use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, parts};
 use crate::simd::{Fold, Isa, WindowRun};
 
+/// Computes the largest pixels of a line of windows of few channels: the line, its image, the result.
+type OfFew = fn(&Conv2d, usize, &[f32], &mut [f32]);
+
+/// The function `$name` of the number of channels, if there are fewer than eight, and positions in an image
+/// fit into 4 bytes.
+macro_rules! of_few_channels {
+    ($conv:expr, $name:ident) => {
+        match $conv.channels {
+            _ if u32::try_from($conv.height.input * $conv.width.input * $conv.channels).is_err() => None,
+            1 => Some(Conv2d::$name::<1>),
+            2 => Some(Conv2d::$name::<2>),
+            3 => Some(Conv2d::$name::<3>),
+            4 => Some(Conv2d::$name::<4>),
+            5 => Some(Conv2d::$name::<5>),
+            6 => Some(Conv2d::$name::<6>),
+            7 => Some(Conv2d::$name::<7>),
+            _ => None,
+        }
+    };
+}
+pub(super) use of_few_channels;
+
 impl Conv2d {
     /// `MaxPool`: NaN if the window contains one, negative infinity if the window has no pixel inside the
     /// image.
@@ -19,7 +41,76 @@ impl Conv2d {
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        self.fold(Isa::detect(), Fold::Max, image, &Epilogue::default(), out, parallel)
+        let few: Option<OfFew> = of_few_channels!(self, put_largest);
+        let Some(put_largest) = few else {
+            return self.fold(Isa::detect(), Fold::Max, image, &Epilogue::default(), out, parallel);
+        };
+        let Conv2d { channels, height, width, out: (rows, cols), .. } = *self;
+        self.expect_image(image)?;
+        expect_len(self.rows, channels, out.len())?;
+        let (line, image_len) = (cols * channels, height.input * width.input * channels);
+        let parts = parts(out.len() / line.max(1), self.work_of_taps(), parallel);
+        in_parts(out, line, parts, parallel, &|lines, out| {
+            for (at, out) in lines.zip(out.chunks_exact_mut(line.max(1))) {
+                put_largest(self, at % rows, &image[at / rows * image_len..][..image_len], out);
+            }
+        });
+        Ok(())
+    }
+
+    /// Sets `out` to the largest pixels of a line of windows of few channels.
+    fn put_largest<const CHANNELS: usize>(&self, line: usize, image: &[f32], out: &mut [f32]) {
+        out.fill(f32::NEG_INFINITY);
+        self.each_largest::<CHANNELS>(line, image, |x, largest, _| {
+            if let Some(out) = out.as_chunks_mut::<CHANNELS>().0.get_mut(x) {
+                *out = *largest;
+            }
+        });
+    }
+
+    /// Calls `f` with the number of each window of a line that has pixels inside the image, the largest pixel
+    /// of each channel, or its first NaN, and their positions in the image, of the first channel. Vectors of
+    /// few channels would be mostly empty, so windows are visited one by one, and their channels without
+    /// branches. The image has at most `u32::MAX` elements.
+    #[inline(always)]
+    #[allow(
+        clippy::needless_range_loop,
+        reason = "indices, not iterators, which are only as good as the build's inlining"
+    )]
+    pub(super) fn each_largest<const CHANNELS: usize>(
+        &self,
+        line: usize,
+        image: &[f32],
+        mut f: impl FnMut(usize, &[f32; CHANNELS], &[u32; CHANNELS]),
+    ) {
+        let Conv2d { height, width, .. } = *self;
+        let (rows, whole) = (height.inside(line), width.whole());
+        let [down, across] = [height.dilation.saturating_mul(width.input), width.dilation]
+            .map(|distance| distance.saturating_mul(CHANNELS));
+        // The number of windows between two checks for interruption. The first check is before the line.
+        let n_windows = (STEPS / (rows.len() * width.filter * CHANNELS).max(1)).max(1);
+        for x in 0..self.out.1 {
+            if x % n_windows == 0 && is_interrupted() {
+                return;
+            }
+            let cols = if whole.contains(&x) { 0..width.filter } else { width.inside(x) };
+            let first = height.pixel(line, rows.start).zip(width.pixel(x, cols.start));
+            let Some((top, left)) = first.filter(|_| !rows.is_empty() && !cols.is_empty()) else { continue };
+            let first = (top * width.input + left) * CHANNELS;
+            let (mut best, mut at) = ([f32::NEG_INFINITY; CHANNELS], [first as u32; CHANNELS]);
+            for i in 0..rows.len() {
+                for j in 0..cols.len() {
+                    let next = first + i * down + j * across;
+                    let Some(pixel) = image[next..].first_chunk::<CHANNELS>() else { return };
+                    for c in 0..CHANNELS {
+                        let beats = (pixel[c] > best[c]) | (pixel[c].is_nan() & !best[c].is_nan());
+                        at[c] = if beats { next as u32 } else { at[c] };
+                        best[c] = if beats { pixel[c] } else { best[c] };
+                    }
+                }
+            }
+            f(x, &best, &at);
+        }
     }
 
     /// `AvgPool`: the mean of the pixels inside the image, NaN if there is none.

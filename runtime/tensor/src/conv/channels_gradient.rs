@@ -7,8 +7,9 @@
 use std::sync::OnceLock;
 
 use super::Conv2d;
+use super::channels::of_few_channels;
 use crate::TensorError;
-use crate::interrupt::{STEPS, is_interrupted};
+use crate::interrupt::is_interrupted;
 use crate::matmul::expect_len;
 use crate::parallel::{Parallel, each_part};
 use crate::scratch::{copied, filled};
@@ -98,19 +99,7 @@ impl Conv2d {
             return Err(TensorError::TooLarge);
         }
         let (isa, len) = (Isa::detect(), self.out.1 * self.channels);
-        // Positions of 4 bytes: as wide as a number.
-        let has_small_images = u32::try_from(self.height.input * self.width.input * self.channels).is_ok();
-        let few: Option<OfFew> = match self.channels {
-            _ if !has_small_images => None,
-            1 => Some(Conv2d::add_at_largest::<1>),
-            2 => Some(Conv2d::add_at_largest::<2>),
-            3 => Some(Conv2d::add_at_largest::<3>),
-            4 => Some(Conv2d::add_at_largest::<4>),
-            5 => Some(Conv2d::add_at_largest::<5>),
-            6 => Some(Conv2d::add_at_largest::<6>),
-            7 => Some(Conv2d::add_at_largest::<7>),
-            _ => None,
-        };
+        let few: Option<OfFew> = of_few_channels!(self, add_at_largest);
         self.by_image(dy, out, parallel, |line, dy, n, out| {
             let image = &image[n * out.len()..][..out.len()];
             if let Some(add_at_largest) = few {
@@ -131,44 +120,14 @@ impl Conv2d {
         })
     }
 
-    /// Adds the gradients of a line of windows of few channels at their largest pixels. Vectors of so few
-    /// channels would be mostly empty, so windows are visited one by one, and their channels without
-    /// branches. An image has at most `u32::MAX` elements.
-    #[allow(
-        clippy::needless_range_loop,
-        reason = "indices, not iterators, which are only as good as the build's inlining"
-    )]
+    /// Adds the gradients of a line of windows of few channels at their largest pixels.
     fn add_at_largest<const CHANNELS: usize>(&self, line: usize, image: &[f32], dy: &[f32], out: &mut [f32]) {
-        let Conv2d { height, width, .. } = *self;
-        let (rows, whole) = (height.inside(line), width.whole());
-        let [down, across] = [height.dilation.saturating_mul(width.input), width.dilation]
-            .map(|distance| distance.saturating_mul(CHANNELS));
-        // The number of windows between two checks for interruption. The first check is before the line.
-        let n_windows = (STEPS / (rows.len() * width.filter * CHANNELS).max(1)).max(1);
-        for (x, dy) in dy.as_chunks::<CHANNELS>().0.iter().enumerate() {
-            if x % n_windows == 0 && is_interrupted() {
-                return;
-            }
-            let cols = if whole.contains(&x) { 0..width.filter } else { width.inside(x) };
-            let first = height.pixel(line, rows.start).zip(width.pixel(x, cols.start));
-            let Some((top, left)) = first.filter(|_| !rows.is_empty() && !cols.is_empty()) else { continue };
-            let first = (top * width.input + left) * CHANNELS;
-            let (mut best, mut at) = ([f32::NEG_INFINITY; CHANNELS], [first as u32; CHANNELS]);
-            for i in 0..rows.len() {
-                for j in 0..cols.len() {
-                    let next = first + i * down + j * across;
-                    let Some(pixel) = image[next..].first_chunk::<CHANNELS>() else { return };
-                    for c in 0..CHANNELS {
-                        let beats = (pixel[c] > best[c]) | (pixel[c].is_nan() & !best[c].is_nan());
-                        at[c] = if beats { next as u32 } else { at[c] };
-                        best[c] = if beats { pixel[c] } else { best[c] };
-                    }
-                }
-            }
+        self.each_largest::<CHANNELS>(line, image, |x, _, at| {
+            let Some(dy) = dy.as_chunks::<CHANNELS>().0.get(x) else { return };
             for c in 0..CHANNELS {
                 out[at[c] as usize + c] += dy[c];
             }
-        }
+        });
     }
 
     /// The gradient of `AvgPool`: each window's gradient is added to `out` in equal parts at its pixels.
