@@ -69,6 +69,25 @@ def numbers():
     case.write()
 
 
+def special():
+    case = Case("op_special", rtol=1e-5, atol=1e-6)
+    signed = np.array([0, .3, -.7, 1, 1.4, 1.6, -2, 3, 4.9, 5.1, -8, 12, 30, -60, 130])
+    positive = np.array([.01, .3, .5, .9, 1, 1.1, 1.9, 2, 2.1, 3, 7, 12, 25, 39, 41, 80])
+    of_signed = ["BesselJ0", "BesselJ1", "Dawsn", "FresnelCos", "FresnelSin"]
+    of_positive = ["BesselK0", "BesselK0e", "BesselK1", "BesselK1e", "BesselY0", "BesselY1", "Expint", "Spence"]
+    for dtype in [np.float32, np.float64]:
+        x = case.feed(f"signed_{dtype.__name__}", signed.astype(dtype), shape=[None])
+        y = case.feed(f"positive_{dtype.__name__}", positive.astype(dtype), shape=[None])
+        for op in of_signed + of_positive:
+            of = x if op in of_signed else y
+            result = getattr(raw, op)(x=of)
+            case.fetch(f"{op}_{dtype.__name__}", result)
+            case.fetch(f"{op}_{dtype.__name__}_gradient", tf.gradients(result, of)[0])
+            if op.startswith("Bessel"):
+                case.fetch(f"{op}_{dtype.__name__}_half", getattr(raw, op)(x=tf.cast(of[:10], tf.float16)))
+    case.write()
+
+
 def randoms():
     case = Case("op_random_binomial")
     counts = case.feed("counts", np.array([1, 7, 30, 400, 0], np.float32), shape=[None])
@@ -148,5 +167,6 @@ def examples():
 if __name__ == "__main__":
     sequences()
     numbers()
+    special()
     randoms()
     examples()

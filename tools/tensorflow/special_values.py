@@ -28,6 +28,12 @@ Maximum Minimum SquaredDifference Atan2 Xdivy Xlogy Xlog1py ReluGrad Relu6Grad E
 TanhGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad SoftplusGrad SoftsignGrad LeakyReluGrad Igamma Igammac Zeta
 Polygamma NextAfter Equal NotEqual Less LessEqual Greater GreaterEqual ApproximateEqual""".split()
 
+# Not at the ends of the range: TensorFlow's results are those of overflows and denormals on the way.
+MODERATE_UNARY = """BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Dawsn Expint FresnelCos FresnelSin
+Spence""".split()
+
+MODERATE_BINARY = {"IgammaGradA": ("a", "x"), "RandomGammaGrad": ("alpha", "sample")}
+
 CASTS = [np.float16, np.float32, np.float64, np.int32, np.int64, np.bool_]
 
 REDUCE = "Sum Mean Prod Max Min EuclideanNorm".split()
@@ -134,6 +140,15 @@ def write(dtype, rtol):
         extra = {"alpha": 0.2} if attrs else {}
         key = "features" if op in "Softplus Softsign Relu Relu6 Elu Selu LeakyRelu".split() else "x"
         file.node(op, op, ["x"], lambda x: function(**{key: x}, **extra), attrs)
+    moderate = np.array([np.nan, np.inf, 0.5, 1, 2, 3, 8, 20], dtype)
+    file.operand("moderate", moderate)
+    for op in MODERATE_UNARY:
+        file.node(op, op, ["moderate"], lambda x: getattr(raw, op)(x=x))
+    c, d = (grid.ravel() for grid in np.meshgrid(moderate[2:], moderate[2:], indexing="ij"))
+    file.operand("c", c)
+    file.operand("d", d)
+    for op, keys in MODERATE_BINARY.items():
+        file.node(op, op, ["c", "d"], lambda c, d: getattr(raw, op)(**dict(zip(keys, (c, d)))))
     for to in CASTS:
         # Floats beyond a signed integer's range are undefined in TensorFlow, as NaN is.
         to = np.dtype(to)

@@ -199,6 +199,6 @@ fn incomplete_gamma(g: &Vjp<'_, '_>, sign: f64) {
         g.dx_sum(1, sign * g.d() * density);
     }
     if g.wants(0) {
-        g.refuse("there is no derivative by the first operand");
+        g.dx_sum(0, sign * g.d() * a.bin(Op::IgammaGradA, x));
     }
 }

@@ -23,6 +23,7 @@ mod lists;
 mod movement;
 mod onnx;
 mod products;
+mod random;
 mod reductions;
 mod scatter;
 mod segments;
@@ -54,6 +55,7 @@ pub(super) fn of(op: Op) -> Option<Differentiation> {
         linear::gradient,
         fourier::gradient,
         lists::gradient,
+        random::gradient,
         onnx::gradient,
         state::gradient,
         expand::gradient,

@@ -1,6 +1,6 @@
 //! Functions of one element.
 
-use std::f64::consts::{FRAC_2_SQRT_PI, PI};
+use std::f64::consts::{FRAC_2_SQRT_PI, FRAC_PI_2, PI};
 
 use befrost_tensor::tf::op::Op;
 
@@ -29,15 +29,33 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let slope = g.x(0).un(Op::BesselI0e) - (g.y(0) * sign + g.y(0).bin(Op::DivNoNan, g.x(0)));
             g.dx(0, g.d() * half_at_0(g.x(0), slope));
         }),
+        Op::BesselJ0 => Rule(|g| g.dx(0, -(g.d() * g.x(0).un(Op::BesselJ1)))),
+        Op::BesselJ1 => Rule(|g| {
+            let slope = g.x(0).un(Op::BesselJ0) - g.y(0).bin(Op::DivNoNan, g.x(0));
+            g.dx(0, g.d() * half_at_0(g.x(0), slope));
+        }),
+        Op::BesselK0 => Rule(|g| g.dx(0, -(g.d() * g.x(0).un(Op::BesselK1)))),
+        Op::BesselK0e => Rule(|g| g.dx(0, g.d() * (g.y(0) - g.x(0).un(Op::BesselK1e)))),
+        Op::BesselK1 => Rule(|g| g.dx(0, -(g.d() * (g.x(0).un(Op::BesselK0) + g.y(0) / g.x(0))))),
+        Op::BesselK1e => Rule(|g| {
+            let slope = g.y(0) - g.y(0) / g.x(0) - g.x(0).un(Op::BesselK0e);
+            g.dx(0, g.d() * slope);
+        }),
+        Op::BesselY0 => Rule(|g| g.dx(0, -(g.d() * g.x(0).un(Op::BesselY1)))),
+        Op::BesselY1 => Rule(|g| g.dx(0, g.d() * (g.x(0).un(Op::BesselY0) - g.y(0) / g.x(0)))),
         Op::Conj => Rule(|g| g.dx(0, g.d().conj())),
         Op::Cos => Rule(|g| g.dx(0, -(g.d() * g.x(0).conj().un(Op::Sin)))),
         Op::Cosh => Rule(|g| g.dx(0, g.d() * g.x(0).conj().un(Op::Sinh))),
+        Op::Dawsn => Rule(|g| g.dx(0, g.d() * (1.0 - 2.0 * g.x(0) * g.y(0)))),
         Op::Digamma => Rule(|g| g.dx(0, g.d() * g.x(0).number(1.0).bin(Op::Polygamma, g.x(0)))),
         Op::Erf => Rule(|g| g.dx(0, g.d() * (FRAC_2_SQRT_PI * bell(g.x(0))))),
         Op::Erfc => Rule(|g| g.dx(0, g.d() * (-FRAC_2_SQRT_PI * bell(g.x(0))))),
         Op::Erfinv => Rule(|g| g.dx(0, g.d() * (1.0 / FRAC_2_SQRT_PI * square(g.y(0)).un(Op::Exp)))),
         Op::Exp => Rule(|g| g.dx(0, g.d() * g.y(0).conj())),
         Op::Expm1 => Rule(|g| g.dx(0, g.d() * g.x(0).conj().un(Op::Exp))),
+        Op::Expint => Rule(|g| g.dx(0, g.d() * g.x(0).un(Op::Exp) / g.x(0))),
+        Op::FresnelCos => Rule(|g| g.dx(0, g.d() * (FRAC_PI_2 * square(g.x(0))).un(Op::Cos))),
+        Op::FresnelSin => Rule(|g| g.dx(0, g.d() * (FRAC_PI_2 * square(g.x(0))).un(Op::Sin))),
         Op::Inv => Rule(|g| g.dx(0, g.y(0).bin(Op::InvGrad, g.d()))),
         Op::Lgamma => Rule(|g| g.dx(0, g.d() * g.x(0).un(Op::Digamma))),
         Op::Log => Rule(|g| g.dx(0, g.d() * g.x(0).conj().un(Op::Reciprocal))),
@@ -51,6 +69,12 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::Sign => Rule(|g| g.dx(0, g.x(0).zeros())),
         Op::Sin => Rule(|g| g.dx(0, g.d() * g.x(0).conj().un(Op::Cos))),
         Op::Sinh => Rule(|g| g.dx(0, g.d() * g.x(0).conj().un(Op::Cosh))),
+        // At 1 the quotient is 0 / 0, and the derivative -1.
+        Op::Spence => Rule(|g| {
+            let slope = g.x(0).un(Op::Log) / (1.0 - g.x(0));
+            let is_one = g.x(0).bin(Op::Equal, g.x(0).number(1.0));
+            g.dx(0, g.d() * is_one.select(slope.number(-1.0), slope));
+        }),
         Op::Sqrt => Rule(|g| g.dx(0, g.y(0).bin(Op::SqrtGrad, g.d()))),
         Op::Square => Rule(|g| g.dx(0, g.d() * (2.0 * g.x(0).conj()))),
         Op::Tan => Rule(|g| g.dx(0, g.d() * square(g.x(0).conj().un(Op::Cos).un(Op::Reciprocal)))),

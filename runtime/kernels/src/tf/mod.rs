@@ -19,6 +19,7 @@ mod dataflow;
 mod examples;
 mod files;
 mod flow;
+mod generators;
 mod interned;
 mod joined;
 mod lists;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, codes, examples, files, joined, lists, lookups, messages, optionals, pictures,
-    scatters, sequences, stacks, strings, texts, unicode, updates, variables,
+    arrays, attrs, checks, codes, examples, files, generators, joined, lists, lookups, messages, optionals,
+    pictures, scatters, sequences, stacks, strings, texts, unicode, updates, variables,
 };
 
 /// The entries of a file, unless the Cargo feature of their rows leaves them out.
@@ -24,6 +24,7 @@ tables! {
     arrays "tf-state",
     checks "tf-state",
     files "tf-state",
+    generators "tf-state",
     lists "tf-state",
     lookups "tf-state",
     optionals "tf-state",

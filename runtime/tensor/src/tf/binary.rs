@@ -28,6 +28,7 @@ named_ops! {
         TanhGrad = "TanhGrad"; SqrtGrad = "SqrtGrad"; RsqrtGrad = "RsqrtGrad"; ReciprocalGrad = "ReciprocalGrad";
         SoftplusGrad = "SoftplusGrad"; SoftsignGrad = "SoftsignGrad";
         Igamma = "Igamma"; Igammac = "Igammac"; Zeta = "Zeta"; Polygamma = "Polygamma";
+        IgammaGradA = "IgammaGradA"; RandomGammaGrad = "RandomGammaGrad";
     }
 }
 
@@ -385,6 +386,8 @@ impl BinaryTable for f64 {
             Binary::Atan2 => f64::atan2,
             Binary::Igamma => special::igamma,
             Binary::Igammac => special::igammac,
+            Binary::IgammaGradA => |a, x| special::igamma_grad_a(a, x, digamma),
+            Binary::RandomGammaGrad => |a, x| special::gamma_sample_grad(a, x, digamma),
             Binary::Zeta => special::zeta,
             Binary::Polygamma => |n, x| special::polygamma(n, x, digamma),
             Binary::Xdivy => |a, b| if a == 0.0 { a } else { a / b },

@@ -3,28 +3,24 @@
 use super::fast::{self, Cx};
 use super::movement::broadcast_to;
 use super::numeric::{AnyWide, Domain, Number};
-use super::philox::{Philox, WORDS, unit_f64};
+use super::philox::{Philox, unit_f64};
+use super::random::two;
+use super::variates::LastFirst;
 use super::walk::broadcast_shape;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::{DType, HostTensor, Shape, TensorError};
 
-/// Uniform numbers, in the order in which TensorFlow takes them: the second of each block first.
+/// Uniform numbers from a stream.
 struct Uniforms {
-    next: Philox,
-    kept: Option<f64>,
+    stream: Philox,
+    numbers: LastFirst,
 }
 
 impl Uniforms {
     fn draw(&mut self) -> f64 {
-        if let Some(kept) = self.kept.take() {
-            return kept;
-        }
-        let [a, b, c, d]: [u32; WORDS] = self.next.block(0);
-        self.next = self.next.skipped(1);
-        self.kept = Some(unit_f64(a, b));
-        unit_f64(c, d)
+        self.numbers.draw(&mut self.stream)
     }
 }
 
@@ -101,15 +97,16 @@ fn by_rejection(count: f64, probability: f64, uniforms: &mut Uniforms) -> f64 {
 /// mean is below 10.
 fn draw(count: f64, probability: f64, is_small: bool, from: Philox, i: u64) -> f64 {
     let blocks = if is_small { 42 } else { 256 };
-    let mut uniforms = Uniforms { next: from.skipped(i.wrapping_mul(blocks)), kept: None };
+    let numbers = LastFirst::new(|[a, b, c, d]| two([unit_f64(a, b), unit_f64(c, d)]));
+    let mut uniforms = Uniforms { stream: from.skipped(i.wrapping_mul(blocks)), numbers };
     match is_small {
         true => by_inversion(count, probability, &mut uniforms),
         false => by_rejection(count, probability, &mut uniforms),
     }
 }
 
-/// `StatelessRandomBinomial`: numbers of successes of `counts` trials with `probabilities`, which broadcast
-/// together to the end of the shape.
+/// `StatelessRandomBinomial` and `StatefulRandomBinomial`: numbers of successes of `counts` trials with
+/// `probabilities`, which broadcast together to the end of the shape.
 pub fn binomial(
     op: &'static str,
     [counts, probabilities]: [&HostTensor; 2],

@@ -47,6 +47,7 @@ mod fourier;
 pub mod fused;
 mod glimpse;
 mod index;
+mod integrals;
 mod joins;
 mod linear;
 mod list;
@@ -89,6 +90,7 @@ mod special;
 mod tests;
 mod train;
 mod unary;
+mod variates;
 mod volumes;
 mod walk;
 mod window;
@@ -205,6 +207,9 @@ pub use sparse_arrays::{
 };
 pub use sparse_math::{sparse_add, sparse_dense_add, sparse_dense_cwise, sparse_reduce};
 pub use sparse_segment::{SegmentDivisor, sparse_segment, sparse_segment_grad, sparse_segment_grad_rows};
+pub use variates::{
+    Samples, parameterized_truncated_normal, random_gamma, random_poisson, stateless_truncated_normal,
+};
 pub use volumes::{
     Volume, VolumeAttrs, avg_pool3d_grad, conv3d, conv3d_backprop_filter, conv3d_backprop_input, dilation2d,
     dilation2d_backprop, max_pool3d_grad, max_pool3d_grad_grad, pool3d,

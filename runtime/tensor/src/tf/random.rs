@@ -23,7 +23,7 @@ use crate::{DType, Element, HostTensor, Shape, TensorError};
 pub struct Generator(Mutex<Philox>);
 
 /// The number of blocks that an operator reserves for each element.
-const RESERVED: u64 = 256;
+pub(super) const RESERVED: u64 = 256;
 
 impl Generator {
     /// The generator at the beginning of its stream.
@@ -32,7 +32,7 @@ impl Generator {
     }
 
     /// Takes `blocks` blocks from the stream, and returns the position of the first one.
-    fn take(&self, blocks: u64) -> Philox {
+    pub(super) fn take(&self, blocks: u64) -> Philox {
         let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = *next;
         *next = taken.skipped(blocks);
@@ -61,6 +61,86 @@ pub enum Distribution {
     Between(i64, i64),
 }
 
+impl Distribution {
+    /// The uniform distribution of integers between two scalars of the result's type. 64-bit unsigned ends
+    /// keep their bits.
+    ///
+    /// # Errors
+    /// For ends that are no scalars of this type, and for other types.
+    pub fn between(
+        op: &'static str,
+        dtype: DType,
+        ends: [&HostTensor; 2],
+        cx: &Cx<'_>,
+    ) -> Result<Distribution, TensorError> {
+        let end = |what: &'static str, x: &HostTensor| {
+            x.expect_dtype(what, dtype)?;
+            x.expect_shape(what, &Shape::scalar())?;
+            if dtype == DType::UI64 {
+                return Ok(x.read::<u64>()?[0] as i64);
+            }
+            let wide = fast::cast(x, DType::I64, cx)?;
+            let end = wide.read::<i64>()?[0];
+            Ok::<_, TensorError>(end)
+        };
+        match dtype {
+            DType::I32 | DType::I64 | DType::UI32 | DType::UI64 => {
+                Ok(Distribution::Between(end("minval", ends[0])?, end("maxval", ends[1])?))
+            }
+            dtype => Err(TensorError::Unsupported { op, dtype }),
+        }
+    }
+}
+
+/// The floats of one block, as f64.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Group {
+    pub(super) numbers: [f64; WORDS],
+    pub(super) n: usize,
+}
+
+impl Group {
+    /// The numbers in their order.
+    pub(super) fn get(&self) -> &[f64] {
+        &self.numbers[..self.n]
+    }
+}
+
+/// The function from a block to uniform or normal floats of this type.
+pub(super) fn group_of(distribution: Distribution, dtype: DType) -> Option<fn([u32; WORDS]) -> Group> {
+    use Distribution::{Normal, Uniform};
+    let group: fn([u32; WORDS]) -> Group = match (distribution, dtype) {
+        (Uniform, DType::F16) => |words| four(words.map(|word| unit_f16(word).to_f64())),
+        (Uniform, DType::BF16) => |words| four(words.map(|word| unit_bf16(word).to_f64())),
+        (Uniform, DType::F32) => |words| four(words.map(|word| unit_f32(word).into())),
+        (Uniform, DType::F64) => |[a, b, c, d]| two([unit_f64(a, b), unit_f64(c, d)]),
+        (Normal, DType::F16) => |words| four(normal_f32(words).map(|x| f16::from_f32(x).to_f64())),
+        (Normal, DType::BF16) => |words| four(normal_f32(words).map(|x| bf16::from_f32(x).to_f64())),
+        (Normal, DType::F32) => |words| four(normal_f32(words).map(f64::from)),
+        (Normal, DType::F64) => |words| two(box_muller_f64(words)),
+        _ => return None,
+    };
+    Some(group)
+}
+
+fn four(numbers: [f64; WORDS]) -> Group {
+    Group { numbers, n: WORDS }
+}
+
+pub(super) fn two([a, b]: [f64; 2]) -> Group {
+    Group { numbers: [a, b, 0.0, 0.0], n: 2 }
+}
+
+/// The number in [0, 1) whose fraction bits are the lowest 10 bits of a word.
+fn unit_f16(word: u32) -> f16 {
+    f16::from_bits(f16::ONE.to_bits() | word as u16 & 0x3ff) - f16::ONE
+}
+
+/// The number in [0, 1) whose fraction bits are the lowest 7 bits of a word.
+fn unit_bf16(word: u32) -> bf16 {
+    bf16::from_bits(bf16::ONE.to_bits() | word as u16 & 0x7f) - bf16::ONE
+}
+
 /// A random tensor.
 pub fn random(
     op: &'static str,
@@ -72,12 +152,8 @@ pub fn random(
     use Distribution::{Between, Bits, Normal, Truncated, Uniform};
     let out = HostTensor::allocate(dtype, shape, cx.allocator)?;
     match (distribution, dtype) {
-        (Uniform, DType::F16) => groups::<f16, 4>(&out, from, cx, |words| {
-            words.map(|word| f16::from_bits(f16::ONE.to_bits() | word as u16 & 0x3ff) - f16::ONE)
-        }),
-        (Uniform, DType::BF16) => groups::<bf16, 4>(&out, from, cx, |words| {
-            words.map(|word| bf16::from_bits(bf16::ONE.to_bits() | word as u16 & 0x7f) - bf16::ONE)
-        }),
+        (Uniform, DType::F16) => groups::<f16, 4>(&out, from, cx, |words| words.map(unit_f16)),
+        (Uniform, DType::BF16) => groups::<bf16, 4>(&out, from, cx, |words| words.map(unit_bf16)),
         (Uniform, DType::F32) => groups::<f32, 4>(&out, from, cx, |words| words.map(unit_f32)),
         (Uniform, DType::F64) => {
             groups::<f64, 2>(&out, from, cx, |[a, b, c, d]| [unit_f64(a, b), unit_f64(c, d)])

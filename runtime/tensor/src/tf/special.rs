@@ -59,25 +59,78 @@ fn lower(a: f64, x: f64) -> f64 {
     gamma_density(a, x) * sum / a
 }
 
-/// The continued fraction of `Q(a, x)`, by Lentz's method.
+/// The derivative of `P(a, x)` by `a`, divided by `x^a e^-x / Gamma(a)`.
+///
+/// Those of the series and of the continued fraction are computed beside their values.
+fn scaled_derivative(a: f64, x: f64, digamma: fn(f64) -> f64) -> f64 {
+    let log = x.ln() - digamma(a);
+    if x > 1.0 && x > a {
+        let [fraction, slope] = upper_fraction(a, x);
+        return -(fraction * log + slope);
+    }
+    let (mut term, mut sum, mut n) = ([1.0, 0.0], [1.0, 0.0], a);
+    for _ in 0..MAX_TERMS {
+        n += 1.0;
+        term = [term[0] * x / n, (term[1] - term[0] / n) * x / n];
+        sum = [sum[0] + term[0], sum[1] + term[1]];
+        if term[1].abs() <= f64::EPSILON * sum[1].abs() {
+            break;
+        }
+    }
+    (sum[0] * log + sum[1] - sum[0] / a) / a
+}
+
+/// The derivative of [`igamma`] by `a`.
+pub(super) fn igamma_grad_a(a: f64, x: f64, digamma: fn(f64) -> f64) -> f64 {
+    match gamma_domain(a, x) {
+        _ if x == 0.0 => 0.0,
+        None => f64::NAN,
+        Some(()) if a == f64::INFINITY || x == f64::INFINITY => 0.0,
+        Some(()) => gamma_density(a, x) * scaled_derivative(a, x, digamma),
+    }
+}
+
+/// The derivative of a sample `x` of the gamma distribution by its parameter `a`, at a constant [`igamma`].
+pub(super) fn gamma_sample_grad(a: f64, x: f64, digamma: fn(f64) -> f64) -> f64 {
+    match gamma_domain(a, x) {
+        _ if x == 0.0 => 0.0,
+        None => f64::NAN,
+        Some(()) => -x * scaled_derivative(a, x, digamma),
+    }
+}
+
+/// The continued fraction of `Q(a, x)`.
 fn upper(a: f64, x: f64) -> f64 {
+    gamma_density(a, x) * upper_fraction(a, x)[0]
+}
+
+/// The continued fraction of `Q(a, x)` without its factor, and its derivative by `a`: by Lentz's method.
+fn upper_fraction(a: f64, x: f64) -> [f64; 2] {
     let tiny = 1e-300;
     let mut b = x + 1.0 - a;
     let (mut c, mut d) = (1.0 / tiny, 1.0 / b);
-    let mut fraction = d;
+    // The derivatives of `b`, `c`, `d` and the logarithm of the fraction.
+    let (db, mut dc, mut dd) = (-1.0, 0.0, d * d);
+    let (mut fraction, mut slope) = (d, d);
     for i in 1..MAX_TERMS {
         let i = i as f64;
         let numerator = -i * (i - a);
         b += 2.0;
         let not_zero = |x: f64| if x.abs() < tiny { tiny } else { x };
-        d = 1.0 / not_zero(numerator * d + b);
+        let next = 1.0 / not_zero(numerator * d + b);
+        dd = -next * next * (i * d + numerator * dd + db);
+        d = next;
+        dc = db + i / c - numerator * dc / (c * c);
         c = not_zero(b + numerator / c);
         fraction *= d * c;
-        if (d * c - 1.0).abs() <= f64::EPSILON {
+        let step = dd / d + dc / c;
+        slope += step;
+        // The fraction of a whole `a` ends before its derivative.
+        if (d * c - 1.0).abs() <= f64::EPSILON && step.abs() <= f64::EPSILON * slope.abs() {
             break;
         }
     }
-    gamma_density(a, x) * fraction
+    [fraction, fraction * slope]
 }
 
 /// The regularized incomplete beta function, `I_x(a, b)`.

@@ -9,7 +9,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, PI, SQRT_2};
 use std::sync::Arc;
 
 use super::numeric::{AnyWide, Domain, Number, named_ops};
-use super::special;
+use super::{integrals, special};
 use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::{DType, HostTensor, I1, Shape, TensorError};
@@ -24,6 +24,9 @@ named_ops! {
         Sigmoid = "Sigmoid"; Softplus = "Softplus"; Softsign = "Softsign"; Relu = "Relu"; Relu6 = "Relu6"; Elu = "Elu"; Selu = "Selu";
         GeluSlope = "_GeluSlope"; GeluTanhSlope = "_GeluTanhSlope";
         BesselI0 = "BesselI0"; BesselI0e = "BesselI0e"; BesselI1 = "BesselI1"; BesselI1e = "BesselI1e";
+        BesselJ0 = "BesselJ0"; BesselJ1 = "BesselJ1"; BesselK0 = "BesselK0"; BesselK0e = "BesselK0e"; BesselK1 = "BesselK1";
+        BesselK1e = "BesselK1e"; BesselY0 = "BesselY0"; BesselY1 = "BesselY1"; Dawsn = "Dawsn"; Expint = "Expint";
+        FresnelCos = "FresnelCos"; FresnelSin = "FresnelSin"; Spence = "Spence";
         Conj = "Conj"; Invert = "Invert"; LogicalNot = "LogicalNot";
     }
 }
@@ -278,6 +281,19 @@ impl UnaryTable for f64 {
             Unary::BesselI0e => special::bessel_i0e,
             Unary::BesselI1 => special::bessel_i1,
             Unary::BesselI1e => special::bessel_i1e,
+            Unary::BesselJ0 => integrals::bessel_j0,
+            Unary::BesselJ1 => integrals::bessel_j1,
+            Unary::BesselK0 => integrals::bessel_k0,
+            Unary::BesselK0e => integrals::bessel_k0e,
+            Unary::BesselK1 => integrals::bessel_k1,
+            Unary::BesselK1e => integrals::bessel_k1e,
+            Unary::BesselY0 => integrals::bessel_y0,
+            Unary::BesselY1 => integrals::bessel_y1,
+            Unary::Dawsn => integrals::dawson,
+            Unary::Expint => integrals::expint,
+            Unary::FresnelCos => integrals::fresnel_cos,
+            Unary::FresnelSin => integrals::fresnel_sin,
+            Unary::Spence => integrals::spence,
             Unary::Ceil => f64::ceil,
             Unary::Floor => f64::floor,
             Unary::Round => f64::round_ties_even,

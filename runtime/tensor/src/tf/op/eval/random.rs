@@ -10,8 +10,8 @@ use super::{count_in, of, owning, shape_in};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, Distribution, Generator, Philox, index::indices_of};
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::tf::{self, Distribution, Generator, Philox, Samples, index::indices_of};
+use crate::{HostTensor, Shape, TensorError};
 
 /// The code of Philox in `alg` operands.
 const PHILOX: i64 = 1;
@@ -59,32 +59,6 @@ fn stream_in(op: &'static str, [key, counter, algorithm]: [&HostTensor; 3]) -> R
     }
 }
 
-/// The uniform distribution of integers between two operands, which are scalars of the result's type. 64-bit
-/// unsigned ends keep their bits.
-fn between(
-    op: &'static str,
-    dtype: DType,
-    ends: [&HostTensor; 2],
-    cx: &tf::fast::Cx<'_>,
-) -> Result<Distribution, TensorError> {
-    let end = |what: &'static str, x: &HostTensor| {
-        x.expect_dtype(what, dtype)?;
-        x.expect_shape(what, &Shape::scalar())?;
-        if dtype == DType::UI64 {
-            return Ok(x.read::<u64>()?[0] as i64);
-        }
-        let wide = tf::fast::cast(x, DType::I64, cx)?;
-        let end = wide.read::<i64>()?[0];
-        Ok::<_, TensorError>(end)
-    };
-    match dtype {
-        DType::I32 | DType::I64 | DType::UI32 | DType::UI64 => {
-            Ok(Distribution::Between(end("minval", ends[0])?, end("maxval", ends[1])?))
-        }
-        dtype => Err(TensorError::Unsupported { op, dtype }),
-    }
-}
-
 fn distribution(op: &str) -> Distribution {
     let kind = op.trim_start_matches("Stateless").trim_end_matches("V2");
     match kind.strip_prefix("Random").unwrap_or(kind) {
@@ -109,7 +83,7 @@ pub(in crate::tf::op) fn stateful_int(attrs: &Attributes<'_>) -> Made {
     let (op, dtype, generator) = (attrs.op(), attrs.dtype("Tout")?, generator(attrs)?);
     owning(attrs, move |[shape, low, high], cx| {
         let shape = shape_in(op, "shape", &shape)?;
-        let distribution = between(op, dtype, [&low, &high], cx)?;
+        let distribution = Distribution::between(op, dtype, [&low, &high], cx)?;
         let from = generator.take_for(shape.num_elements());
         tf::random(op, distribution, (dtype, shape), from, cx)
     })
@@ -148,7 +122,7 @@ pub(in crate::tf::op) fn stateless_int(attrs: &Attributes<'_>) -> Made {
     let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
     owning(attrs, move |[shape, seed, low, high], cx| {
         let (shape, from) = (shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
-        tf::random(op, between(op, dtype, [&low, &high], cx)?, (dtype, shape), from, cx)
+        tf::random(op, Distribution::between(op, dtype, [&low, &high], cx)?, (dtype, shape), from, cx)
     })
 }
 
@@ -165,7 +139,7 @@ pub(in crate::tf::op) fn stateless_int_v2(attrs: &Attributes<'_>) -> Made {
     let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
     owning(attrs, move |[shape, key, counter, algorithm, low, high], cx| {
         let from = stream_in(op, [&key, &counter, &algorithm])?;
-        let distribution = between(op, dtype, [&low, &high], cx)?;
+        let distribution = Distribution::between(op, dtype, [&low, &high], cx)?;
         tf::random(op, distribution, (dtype, shape_in(op, "shape", &shape)?), from, cx)
     })
 }
@@ -203,5 +177,70 @@ pub(in crate::tf::op) fn stateless_binomial(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[shape, seed, counts, probabilities], cx| {
         let (shape, from) = (shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
         tf::binomial(op, [&counts, &probabilities], (dtype, shape), from, cx)
+    })
+}
+
+pub(in crate::tf::op) fn gamma(attrs: &Attributes<'_>) -> Made {
+    let (op, generator) = (attrs.op(), generator(attrs)?);
+    owning(attrs, move |[shape, alpha], cx| {
+        let samples = Samples::Each(shape_in(op, "shape", &shape)?, &generator);
+        tf::random_gamma(op, &alpha, samples, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_gamma(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[shape, seed, alpha], cx| {
+        let samples = Samples::All(shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
+        tf::random_gamma(op, &alpha, samples, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_gamma_v3(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[shape, key, counter, algorithm, alpha], cx| {
+        let from = stream_in(op, [&key, &counter, &algorithm])?;
+        tf::random_gamma(op, &alpha, Samples::All(shape_in(op, "shape", &shape)?, from), cx)
+    })
+}
+
+pub(in crate::tf::op) fn poisson(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype, generator) = (attrs.op(), attrs.dtype("dtype")?, generator(attrs)?);
+    owning(attrs, move |[shape, rates], cx| {
+        let samples = Samples::Each(shape_in(op, "shape", &shape)?, &generator);
+        tf::random_poisson(op, &rates, samples, dtype, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_poisson(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype) = (attrs.op(), attrs.dtype("dtype")?);
+    owning(attrs, move |[shape, seed, rates], cx| {
+        let samples = Samples::All(shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
+        tf::random_poisson(op, &rates, samples, dtype, cx)
+    })
+}
+
+pub(in crate::tf::op) fn truncated_normal(attrs: &Attributes<'_>) -> Made {
+    let (op, generator) = (attrs.op(), generator(attrs)?);
+    owning(attrs, move |[shape, mean, deviation, low, high], cx| {
+        let shape = shape_in(op, "shape", &shape)?;
+        tf::parameterized_truncated_normal(op, shape, [&mean, &deviation, &low, &high], &generator, cx)
+    })
+}
+
+pub(in crate::tf::op) fn stateless_truncated_normal(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[shape, seed, mean, deviation, low, high], cx| {
+        let (shape, from) = (shape_in(op, "shape", &shape)?, seeds_in(op, &seed)?);
+        tf::stateless_truncated_normal(op, shape, [&mean, &deviation, &low, &high], from, cx)
+    })
+}
+
+pub(in crate::tf::op) fn nondeterministic(attrs: &Attributes<'_>) -> Made {
+    let (op, dtype, generator) = (attrs.op(), attrs.dtype("dtype")?, Arc::new(unseeded()));
+    owning(attrs, move |[shape], cx| {
+        let shape = shape_in(op, "shape", &shape)?;
+        let from = generator.take_for(shape.num_elements());
+        tf::random(op, Distribution::Bits, (dtype, shape), from, cx)
     })
 }

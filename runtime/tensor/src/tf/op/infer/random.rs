@@ -14,3 +14,23 @@ pub(in crate::tf::op) fn key_counter_alg(cx: &Node<'_>) -> Shapes {
     let all = [vector(1), vector(2), PartialShape::of_rank(0)];
     Ok(all.into_iter().take(cx.n_results).collect())
 }
+
+/// A shape, followed by that of the parameters.
+pub(in crate::tf::op) fn samples(cx: &Node<'_>) -> Shapes {
+    let shape = match (cx.shape_in(0)?.as_slice(), cx.shape(1)?.as_slice()) {
+        (Some(samples), Some(parameters)) => PartialShape::new([samples, parameters].concat()),
+        _ => PartialShape::unknown(),
+    };
+    Ok(vec![shape])
+}
+
+/// The shape in the operand before the parameters of the distribution.
+pub(in crate::tf::op) fn from_state(cx: &Node<'_>) -> Shapes {
+    let at = cx.attrs.signature().inputs.iter().position(|input| input.name == "shape");
+    Ok(vec![cx.shape_in(at.unwrap_or(0))?])
+}
+
+/// The largest state of a generator.
+pub(in crate::tf::op) fn generator_state(_: &Node<'_>) -> Shapes {
+    Ok(vec![PartialShape::new(vec![Some(3)])])
+}

@@ -2,7 +2,9 @@
 
 use super::super::eval;
 use super::super::infer::rules;
-use super::super::row::{ALL, BOOLS, Cost, FLOATS, INTS, NUMBERS, binary, compare, function, select};
+use super::super::row::{
+    ALL, BOOLS, Cost, FLOATS, Gradient, INTS, NUMBERS, binary, compare, function, select,
+};
 use super::operators::operators;
 use crate::tf::{Binary, Compare};
 
@@ -145,4 +147,10 @@ operators! { 1:
     /// Elements of two tensors by a condition, all of them broadcast.
     SelectV2 "condition:bool t:T e:T -> output:T; T:type"
         => select().total(ALL).layout("bbb>i");
+    /// The derivative of Igamma by its first operand.
+    IgammaGradA "a:T x:T -> z:T; T:type"
+        => binary(Binary::IgammaGradA).differentiated(Gradient::Missing).total(FLOATS);
+    /// The derivative of samples of gamma distributions by the distributions' parameters.
+    RandomGammaGrad "alpha:T sample:T -> output:T; T:type"
+        => binary(Binary::RandomGammaGrad).differentiated(Gradient::Missing).total(FLOATS);
 }

@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::{arrays, random, rules};
-use super::super::row::{Cost, function, random};
+use super::super::row::{Cost, Gradient, function, random};
 use super::operators::operators;
 
 operators! { 12:
@@ -101,4 +101,43 @@ operators! { 12:
     StatelessShuffle
         "value:T key:uint64 counter:uint64 alg:int32 -> output:T; T:type"
         => function(eval::random::stateless_shuffle, rules::same, Cost::Moves).no_gradient();
+    /// Random integers of the whole range of the type, different ones in each run.
+    NonDeterministicInts
+        "!shape:shape_dtype -> output:dtype; dtype:type=int64 shape_dtype:type=int64"
+        => random(eval::random::nondeterministic, arrays::fill, Cost::PerResult(16));
+    /// Random numbers of gamma distributions, samples for each parameter.
+    RandomGamma
+        "!shape:S alpha:T -> output:T; S:type T:type seed:int=0 seed2:int=0"
+        => random(eval::random::gamma, random::samples, Cost::PerResult(256)).differentiated(Gradient::Rule);
+    /// Random numbers of Poisson distributions, samples for each rate.
+    RandomPoisson
+        "!shape:S rate:dtype -> output:dtype; S:type dtype:type seed:int=0 seed2:int=0"
+        => random(eval::random::poisson, random::samples, Cost::PerResult(256));
+    /// Random numbers of Poisson distributions, samples for each rate.
+    RandomPoissonV2
+        "!shape:S rate:R -> output:dtype; R:type=double S:type dtype:type=int64 seed:int=0 seed2:int=0"
+        => random(eval::random::poisson, random::samples, Cost::PerResult(256));
+    /// Random numbers of normal distributions between ends, for each position along the first axis.
+    ParameterizedTruncatedNormal
+        "!shape:T means:dtype stdevs:dtype minvals:dtype maxvals:dtype -> output:dtype; T:type dtype:type \
+         seed:int=0 seed2:int=0"
+        => random(eval::random::truncated_normal, arrays::fill, Cost::PerResult(128));
+    /// Random numbers of normal distributions between ends, from seeds.
+    StatelessParameterizedTruncatedNormal
+        "shape:S seed:Tseed means:dtype stddevs:dtype minvals:dtype maxvals:dtype -> output:dtype; S:type \
+         Tseed:type=int64 dtype:type"
+        => function(eval::random::stateless_truncated_normal, arrays::fill, Cost::PerResult(128));
+    /// Random numbers of gamma distributions, from seeds.
+    StatelessRandomGammaV2
+        "shape:T seed:Tseed alpha:dtype -> output:dtype; T:type Tseed:type=int64 dtype:type"
+        => function(eval::random::stateless_gamma, arrays::fill, Cost::PerResult(256));
+    /// Random numbers of gamma distributions, from key and counter.
+    StatelessRandomGammaV3
+        "shape:shape_dtype key:uint64 counter:uint64 alg:int32 alpha:dtype -> output:dtype; dtype:type \
+         shape_dtype:type=int32"
+        => function(eval::random::stateless_gamma_v3, arrays::fill, Cost::PerResult(256));
+    /// Random numbers of Poisson distributions, from seeds.
+    StatelessRandomPoisson
+        "shape:T seed:Tseed lam:Rtype -> output:dtype; Rtype:type T:type Tseed:type=int64 dtype:type"
+        => function(eval::random::stateless_poisson, arrays::fill, Cost::PerResult(256)).no_gradient();
 }

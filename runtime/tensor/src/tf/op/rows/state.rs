@@ -1,6 +1,6 @@
 //! Variables, optimizers, tensor arrays, stacks, messages: operators with effects.
 
-use super::super::infer::{arrays, rules};
+use super::super::infer::{arrays, random, rules};
 use super::super::row::{Cost, Effect, state, unsupported, update};
 use super::operators::operators;
 
@@ -261,4 +261,44 @@ operators! { 8:
         => unsupported(rules::unknown).no_gradient();
     /// The time since the Unix epoch in seconds.
     Timestamp "!-> ts:double" => unsupported(rules::unknown).no_gradient();
+    /// The state of a generator, which then skips a number of steps.
+    RngReadAndSkip "!resource:resource alg:int32 delta:uint64 -> value:int64"
+        => state(Effect::Write, random::generator_state, Cost::Moves).no_gradient();
+    /// A generator that skips a number of steps.
+    RngSkip "!resource:resource algorithm:int64 delta:int64 ->"
+        => state(Effect::Write, rules::unknown, Cost::Moves).no_gradient();
+    /// Random numbers of the binomial distribution, from a generator.
+    StatefulRandomBinomial
+        "!resource:resource algorithm:int64 shape:S counts:T probs:T -> output:dtype; S:type T:type=double \
+         dtype:type=int64"
+        => state(Effect::Write, random::from_state, Cost::PerResult(256)).no_gradient();
+    /// Random numbers of the normal distribution, from a generator that begins with its algorithm.
+    StatefulStandardNormal
+        "!resource:resource shape:shape_dtype -> output:dtype; dtype:type=float shape_dtype:type=int64"
+        => state(Effect::Write, random::from_state, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the normal distribution, from a generator.
+    StatefulStandardNormalV2
+        "!resource:resource algorithm:int64 shape:shape_dtype -> output:dtype; dtype:type=float \
+         shape_dtype:type=int64"
+        => state(Effect::Write, random::from_state, Cost::PerResult(32)).no_gradient();
+    /// Random numbers of the normal distribution within two standard deviations, from a generator.
+    StatefulTruncatedNormal
+        "!resource:resource algorithm:int64 shape:shape_dtype -> output:dtype; dtype:type=float \
+         shape_dtype:type=int64"
+        => state(Effect::Write, random::from_state, Cost::PerResult(64)).no_gradient();
+    /// Random numbers of the uniform distribution on [0, 1), from a generator.
+    StatefulUniform
+        "!resource:resource algorithm:int64 shape:shape_dtype -> output:dtype; dtype:type=float \
+         shape_dtype:type=int64"
+        => state(Effect::Write, random::from_state, Cost::PerResult(16)).no_gradient();
+    /// Random integers of the whole range of the type, from a generator.
+    StatefulUniformFullInt
+        "!resource:resource algorithm:int64 shape:shape_dtype -> output:dtype; dtype:type=uint64 \
+         shape_dtype:type=int64"
+        => state(Effect::Write, random::from_state, Cost::PerResult(16)).no_gradient();
+    /// Random integers of the uniform distribution, from a generator.
+    StatefulUniformInt
+        "!resource:resource algorithm:int64 shape:shape_dtype minval:dtype maxval:dtype -> output:dtype; \
+         dtype:type=int64 shape_dtype:type=int64"
+        => state(Effect::Write, random::from_state, Cost::PerResult(16)).no_gradient();
 }

@@ -127,6 +127,7 @@ const WITHOUT_GRADIENT_IN_TENSORFLOW: &[&str] = &[
     "Dilation2DBackpropFilter",
     "Dilation2DBackpropInput",
     "GRUBlockCellGrad",
+    "IgammaGradA",
     "LSTMBlockCellGrad",
     "QuantizeDownAndShrinkRange",
     "QuantizeV2",
@@ -145,6 +146,7 @@ const WITHOUT_GRADIENT_IN_TENSORFLOW: &[&str] = &[
     "QuantizedReluX",
     "QuantizedReshape",
     "QuantizedResizeBilinear",
+    "RandomGammaGrad",
     "RequantizationRange",
     "Requantize",
 ];

@@ -32,6 +32,32 @@ operators! { 0:
     BesselI1 "x:T -> y:T; T:type" => unary(Unary::BesselI1);
     /// The modified Bessel function of order 1, times exp(-abs(x)).
     BesselI1e "x:T -> y:T; T:type" => unary(Unary::BesselI1e);
+    /// The Bessel function of the first kind of order 0.
+    BesselJ0 "x:T -> y:T; T:type" => unary(Unary::BesselJ0);
+    /// The Bessel function of the first kind of order 1.
+    BesselJ1 "x:T -> y:T; T:type" => unary(Unary::BesselJ1);
+    /// The modified Bessel function of the second kind of order 0.
+    BesselK0 "x:T -> y:T; T:type" => unary(Unary::BesselK0);
+    /// The modified Bessel function of the second kind of order 0, times exp(x).
+    BesselK0e "x:T -> y:T; T:type" => unary(Unary::BesselK0e);
+    /// The modified Bessel function of the second kind of order 1.
+    BesselK1 "x:T -> y:T; T:type" => unary(Unary::BesselK1);
+    /// The modified Bessel function of the second kind of order 1, times exp(x).
+    BesselK1e "x:T -> y:T; T:type" => unary(Unary::BesselK1e);
+    /// The Bessel function of the second kind of order 0.
+    BesselY0 "x:T -> y:T; T:type" => unary(Unary::BesselY0);
+    /// The Bessel function of the second kind of order 1.
+    BesselY1 "x:T -> y:T; T:type" => unary(Unary::BesselY1);
+    /// Dawson's integral.
+    Dawsn "x:T -> y:T; T:type" => unary(Unary::Dawsn);
+    /// The exponential integral.
+    Expint "x:T -> y:T; T:type" => unary(Unary::Expint);
+    /// Fresnel's integral of the cosine.
+    FresnelCos "x:T -> y:T; T:type" => unary(Unary::FresnelCos);
+    /// Fresnel's integral of the sine.
+    FresnelSin "x:T -> y:T; T:type" => unary(Unary::FresnelSin);
+    /// The dilogarithm of 1 - x.
+    Spence "x:T -> y:T; T:type" => unary(Unary::Spence);
     /// The smallest integer that is not less than x.
     Ceil "x:T -> y:T; T:type" => unary(Unary::Ceil).no_gradient();
     /// The complex conjugate.
