@@ -128,8 +128,37 @@ def early_layers():
     case.write()
 
 
+def blocks():
+    case = Case("op_blocks")
+    images = case.feed("images", normal(1, 2, 4, 6, 3), shape=[None, None, 6, None])
+    pairs = case.feed("pairs", np.array([[1, 1], [0, 2]], np.int64))
+    for size in [2, 3]:
+        padding = [[0, 0], [2, 0]] if size == 2 else [[1, 1], [0, 0]]
+        y = raw.SpaceToBatch(input=images, paddings=padding, block_size=size)
+        case.fetch(f"batches_{size}", y, tf.gradients(y * y, images)[0])
+        case.fetch(f"images_{size}", raw.BatchToSpace(input=y, crops=padding, block_size=size))
+    case.fetch("given", raw.SpaceToBatch(input=images, paddings=pairs, block_size=2))
+    for dtype in [np.int32, np.int64]:
+        axes = case.feed(f"axes_{dtype.__name__}", np.array([[0, 1, 2], [3, -1, -4]], dtype), shape=None)
+        for source, to in [("NHWC", "NCHW"), ("NCHW", "NHWC"), ("NHWC", "HWNC")]:
+            case.fetch(f"axis_{source}_{to}_{dtype.__name__}", raw.DataFormatDimMap(
+                x=axes, src_format=source, dst_format=to))
+            for n in [4, 2]:
+                x = np.arange(5, 5 + 2 * n, dtype=dtype)
+                by = {"src_format": source, "dst_format": to}
+                case.fetch(f"order_{source}_{to}_{n}_{dtype.__name__}", raw.DataFormatVecPermute(x=x[:n], **by))
+                case.fetch(f"pairs_{source}_{to}_{n}_{dtype.__name__}", raw.DataFormatVecPermute(
+                    x=x.reshape(n, 2), **by))
+    deep = {"src_format": "NDHWC", "dst_format": "NCDHW"}
+    case.fetch("deep", raw.DataFormatDimMap(x=[0, 1, 4, -2], **deep), raw.DataFormatVecPermute(x=[1, 2, 3, 4, 5], **deep),
+               raw.DataFormatVecPermute(x=[7, 8, 9], **deep))
+    case.fetch("turned", raw.DataFormatVecPermute(x=[7, 8], src_format="NHWC", dst_format="NWHC"))
+    case.write()
+
+
 if __name__ == "__main__":
     resizing()
     crops()
     boxes()
     early_layers()
+    blocks()

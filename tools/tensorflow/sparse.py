@@ -2,7 +2,7 @@
 import numpy as np
 import tensorflow.compat.v1 as tf
 
-from case import Case, normal
+from case import Case, integers, normal
 
 raw = tf.raw_ops
 
@@ -106,7 +106,38 @@ def words():
     case.write()
 
 
+def counts():
+    case = Case("op_sparse_counts")
+    vector = case.feed("vector", np.array([3, 1, 1, 5, 0, 9], np.int32), shape=[None])
+    matrix = case.feed("matrix", np.array([[3, 1, 1], [5, 0, 5], [2, 2, 2]], np.int64), shape=None)
+    splits = case.feed("splits", np.array([0, 2, 2, 6], np.int64), shape=[None])
+    indices = case.feed("indices", np.array([[2, 0, 1], [0, 1, 1], [2, 1, 0], [2, 1, 1], [0, 0, 0], [3, 0, 0]], np.int64))
+    shape = case.feed("shape", np.array([4, 2, 2], np.int64))
+    line = case.feed("line", np.arange(6, dtype=np.int64)[:, None])
+    for dtype in [np.int32, np.int64, np.float32, np.float64]:
+        for weighted in [False, True]:
+            weights = integers(1, -3, 9, 6).astype(dtype) if weighted else np.zeros(0, dtype)
+            square = integers(2, -3, 9, 3, 3).astype(dtype) if weighted else np.zeros(0, dtype)
+            limits = [(-1, -1, False), (12, -1, False), (2, 4, False), (-1, 3, True), (0, 0, False)]
+            for low, high, binary in limits if dtype == np.float32 else limits[:1]:
+                by = {"minlength": low, "maxlength": high, "binary_output": binary}
+                word = f"{dtype.__name__}_{weighted}_{low}_{high}_{binary}"
+                case.fetch(f"vector_{word}", *raw.DenseCountSparseOutput(values=vector, weights=weights, **by))
+                case.fetch(f"matrix_{word}", *raw.DenseCountSparseOutput(values=matrix, weights=square, **by))
+                case.fetch(f"ragged_{word}", *raw.RaggedCountSparseOutput(
+                    splits=splits, values=vector, weights=weights, **by))
+                if low == -1:
+                    case.fetch(f"sparse_{word}", *raw.SparseCountSparseOutput(
+                        indices=indices, values=vector, dense_shape=shape, weights=weights, **by))
+                    case.fetch(f"line_{word}", *raw.SparseCountSparseOutput(
+                        indices=line, values=vector, dense_shape=[6], weights=weights, **by))
+    nothing = np.zeros(0, np.int32)
+    case.fetch("empty", *raw.DenseCountSparseOutput(values=nothing, weights=np.zeros(0, np.float32), binary_output=False))
+    case.write()
+
+
 if __name__ == "__main__":
     segments()
     arrays()
     words()
+    counts()

@@ -177,6 +177,8 @@ pub(crate) const OPERATORS: &[&str] = &[
     "BroadcastTo: 2x1; =[2,2,3]:3xi32 -> 2x2x3",
     "Fill: =[2,3]:2xi32; s -> 2x3",
     // Movement.
+    "BatchToSpace: 4x2x2x1; =[[0,1],[1,0]]:2x2xi32 -> 1x3x3x1 <{block_size = 2 : i64}>",
+    "SpaceToBatch: 1x4x3x1; =[[0,0],[0,1]]:2x2xi32 -> 4x2x2x1 <{block_size = 2 : i64}>",
     "BatchToSpaceND: 4x1x2x1; =[2,2]:2xi32; =[[0,0],[0,1]]:2x2xi32 -> 1x2x3x1",
     "SpaceToBatchND: 1x2x3x1; =[2,2]:2xi32; =[[0,0],[0,1]]:2x2xi32 -> 4x1x2x1",
     "DepthToSpace: 1x1x2x4 -> 1x2x4x1 <{block_size = 2 : i64}>",

@@ -9,6 +9,8 @@ use crate::grad::vjp::{At, Vjp};
 
 pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
+        Op::BatchToSpace => Rule(|g| g.dx(0, g.same(Op::SpaceToBatch, &[g.d(), g.x(1)]))),
+        Op::SpaceToBatch => Rule(|g| g.dx(0, g.same(Op::BatchToSpace, &[g.d(), g.x(1)]))),
         Op::BatchToSpaceND => Rule(|g| g.dx(0, g.op(Op::SpaceToBatchND, &[g.d(), g.x(1), g.x(2)], &[]))),
         Op::SpaceToBatchND => Rule(|g| g.dx(0, g.op(Op::BatchToSpaceND, &[g.d(), g.x(1), g.x(2)], &[]))),
         Op::DepthToSpace => Rule(|g| g.dx(0, g.same(Op::SpaceToDepth, &[g.d()]))),

@@ -83,6 +83,7 @@ mod small;
 mod softmax;
 mod sparse;
 mod sparse_arrays;
+mod sparse_counts;
 mod sparse_math;
 mod sparse_segment;
 mod special;
@@ -205,6 +206,7 @@ pub use sparse_arrays::{
     sparse_add_grad, sparse_concat, sparse_fill_empty_rows, sparse_fill_empty_rows_grad, sparse_reorder,
     sparse_reshape, sparse_slice, sparse_slice_grad,
 };
+pub use sparse_counts::{CountAttrs, CountRows, sparse_counts};
 pub use sparse_math::{sparse_add, sparse_dense_add, sparse_dense_cwise, sparse_reduce};
 pub use sparse_segment::{SegmentDivisor, sparse_segment, sparse_segment_grad, sparse_segment_grad_rows};
 pub use variates::{

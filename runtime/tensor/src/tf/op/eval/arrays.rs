@@ -1,10 +1,14 @@
 //! Operators that move elements, or gather and scatter them by index.
 
+use std::sync::Arc;
+
 use super::{
     MAX_INTS, all, count_in, int_in, ints_in, many_ints_in, of, of_many, owning, owning_many, shape_in,
 };
 use crate::error::invalid;
-use crate::scratch::copied;
+use crate::mem::Allocator;
+use crate::scratch::{collected, copied};
+use crate::tf::index::indices_of;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
@@ -357,6 +361,75 @@ pub(in crate::tf::op) fn batches_and_space(attrs: &Attributes<'_>) -> Made {
     })
 }
 
+/// Blocks of the height and the width of images.
+pub(in crate::tf::op) fn batches_and_planes(attrs: &Attributes<'_>) -> Made {
+    let (op, size) = (attrs.op(), attrs.int("block_size")?);
+    let f = if op == "SpaceToBatch" { space_to_batch } else { batch_to_space };
+    of(attrs, move |[x, pairs], m| {
+        if size < 2 || x.shape().rank() != 4 || pairs.shape().dims() != [2, 2] {
+            let (x, pairs) = (x.shape(), pairs.shape());
+            return invalid(op, format!("blocks of {size} for shape {x} and pairs of shape {pairs}"));
+        }
+        f(x, &[size; 2], &pairs_in(op, pairs)?, m)
+    })
+}
+
+/// For each axis of one data format, its position in another one, from two attributes.
+fn format_axes(attrs: &Attributes<'_>) -> Result<(String, String, Vec<usize>), TensorError> {
+    let (from, to) = (attrs.string("src_format")?, attrs.string("dst_format")?);
+    let at: Option<Vec<usize>> =
+        from.chars().map(|axis| to.chars().position(|other| other == axis)).collect();
+    let at = at.filter(|at| {
+        let is_hit = |i| at.contains(&i);
+        [4, 5].contains(&at.len()) && to.chars().count() == at.len() && (0..at.len()).all(is_hit)
+    });
+    match at {
+        Some(at) => Ok((from, to, at)),
+        None => invalid(attrs.op(), format!("`{from}` and `{to}` are not the same 4 or 5 axes")),
+    }
+}
+
+/// Integers, each replaced by `f`.
+fn mapped_ints(
+    op: &'static str,
+    x: &HostTensor,
+    m: &Arc<dyn Allocator>,
+    f: impl Fn(&[i64], usize) -> i64,
+) -> Result<HostTensor, TensorError> {
+    let numbers = indices_of(op, x)?;
+    let numbers = collected((0..numbers.len()).map(|i| f(&numbers, i)))?;
+    cast(&HostTensor::from_slice(x.shape().clone(), &numbers, m)?, x.dtype(), m)
+}
+
+pub(in crate::tf::op) fn format_axis(attrs: &Attributes<'_>) -> Made {
+    let (op, (_, _, at)) = (attrs.op(), format_axes(attrs)?);
+    of(attrs, move |[x], m| {
+        mapped_ints(op, x, m, |axes, i| at[axes[i].rem_euclid(at.len() as i64) as usize] as i64)
+    })
+}
+
+/// The numbers, or pairs of them, of all axes or of the spatial ones.
+pub(in crate::tf::op) fn format_order(attrs: &Attributes<'_>) -> Made {
+    let (op, (from, to, _)) = (attrs.op(), format_axes(attrs)?);
+    let positions = |from: &str, to: &str| -> Vec<usize> {
+        to.chars().filter_map(|axis| from.chars().position(|other| other == axis)).collect()
+    };
+    let spatial = |format: &str| format.replace(|axis| !"DHW".contains(axis), "");
+    let orders = [positions(&from, &to), positions(&spatial(&from), &spatial(&to))];
+    of(attrs, move |[x], m| {
+        let width = match x.shape().dims() {
+            [_] => 1,
+            [_, 2] => 2,
+            _ => return invalid(op, format!("shape {}, expected a vector or pairs", x.shape())),
+        };
+        let n = x.shape().dims()[0];
+        let Some(order) = orders.iter().find(|order| order.len() == n && n > 1) else {
+            return invalid(op, format!("{n} numbers, expected {} or the spatial ones", orders[0].len()));
+        };
+        mapped_ints(op, x, m, |numbers, i| numbers[order[i / width] * width + i % width])
+    })
+}
+
 pub(in crate::tf::op) fn list_diff(attrs: &Attributes<'_>) -> Made {
     let to = attrs.dtype("out_idx")?;
     of(attrs, move |[x, y], m| tf::list_diff(x, y, to, m))
@@ -439,7 +512,7 @@ fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Made {
 pub(super) fn pairs_in(op: &'static str, x: &HostTensor) -> Result<Vec<(i64, i64)>, TensorError> {
     match x.shape().dims() {
         [0..=MAX_INTS, 2] => {
-            let flat = super::indices_of(op, x)?;
+            let flat = indices_of(op, x)?;
             Ok(flat.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
         }
         _ => invalid(op, format!("`paddings` has shape {}, expected [n, 2]", x.shape())),

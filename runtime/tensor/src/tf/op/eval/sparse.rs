@@ -4,7 +4,7 @@ use super::{count_in, ints_in, of, of_many, shape_in};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, RowPartition};
+use crate::tf::{self, CountAttrs, CountRows, RowPartition};
 use crate::{DType, TensorError};
 
 pub(in crate::tf::op) fn sparse_to_dense(attrs: &Attributes<'_>) -> Made {
@@ -86,5 +86,34 @@ pub(in crate::tf::op) fn ragged_to_sparse(attrs: &Attributes<'_>) -> Made {
     of_many(attrs, 2, move |operands, m| match operands {
         [splits @ .., values] => tf::ragged_to_sparse(splits, values, m),
         [] => invalid(op, "no operands".to_owned()),
+    })
+}
+
+/// The attributes of operators that count.
+fn count_attrs(attrs: &Attributes<'_>) -> Result<CountAttrs, TensorError> {
+    Ok(CountAttrs {
+        min_length: attrs.int("minlength")?,
+        max_length: attrs.int("maxlength")?,
+        is_binary: attrs.bool("binary_output")?,
+        dtype: attrs.dtype("output_type")?,
+    })
+}
+
+pub(in crate::tf::op) fn dense_counts(attrs: &Attributes<'_>) -> Made {
+    let (op, by) = (attrs.op(), count_attrs(attrs)?);
+    of(attrs, move |[values, weights], m| tf::sparse_counts(op, values, weights, CountRows::Dense, by, m))
+}
+
+pub(in crate::tf::op) fn sparse_counts(attrs: &Attributes<'_>) -> Made {
+    let (op, by) = (attrs.op(), count_attrs(attrs)?);
+    of(attrs, move |[indices, values, shape, weights], m| {
+        tf::sparse_counts(op, values, weights, CountRows::Sparse(indices, shape), by, m)
+    })
+}
+
+pub(in crate::tf::op) fn ragged_counts(attrs: &Attributes<'_>) -> Made {
+    let (op, by) = (attrs.op(), count_attrs(attrs)?);
+    of(attrs, move |[splits, values, weights], m| {
+        tf::sparse_counts(op, values, weights, CountRows::Ragged(splits), by, m)
     })
 }

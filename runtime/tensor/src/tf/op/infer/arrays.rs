@@ -468,8 +468,13 @@ fn batched(
     space: impl Fn(Dim, usize, usize) -> Result<Dim, TensorError>,
 ) -> Shapes {
     let Some(dims) = cx.at_least(0, 1)? else { return Ok(vec![PartialShape::unknown()]) };
-    let around = cx.operand(2)?.constant.map(|around| indices_of(cx.op(), around)).transpose()?;
-    let Some((sizes, around)) = cx.ints(1)?.zip(around) else {
+    // The first versions are of images, with an attribute for both axes.
+    let (sizes, pairs) = match cx.attrs.signature().attr("block_size") {
+        Some(_) => (cx.dims::<4>(0).and(cx.attrs.int("block_size")).map(|size| Some(vec![size; 2]))?, 1),
+        None => (cx.ints(1)?, 2),
+    };
+    let around = cx.operand(pairs)?.constant.map(|around| indices_of(cx.op(), around)).transpose()?;
+    let Some((sizes, around)) = sizes.zip(around) else {
         return Ok(vec![PartialShape::of_rank(dims.len())]);
     };
     let mut shape = dims.to_vec();

@@ -1,6 +1,6 @@
 //! Sparse and ragged operands.
 
-use super::{Node, PartialShape, Shapes};
+use super::{Dim, Node, PartialShape, Shapes};
 
 /// The shape stored in operand 1.
 pub(in crate::tf::op) fn sparse_to_dense(cx: &Node<'_>) -> Shapes {
@@ -51,4 +51,15 @@ pub(in crate::tf::op) fn ragged_to_tensor(cx: &Node<'_>) -> Shapes {
         }
     }
     Ok(vec![PartialShape::new(dims)])
+}
+
+/// A sparse tensor of counts: a vector, or rows of them.
+pub(in crate::tf::op) fn counts(cx: &Node<'_>) -> Shapes {
+    let rank = match cx.op() {
+        "DenseCountSparseOutput" => cx.shape(0)?.as_slice().map(<[Dim]>::len),
+        "SparseCountSparseOutput" => cx.length(2)?.map(|axes| axes.min(2)),
+        _ => Some(2),
+    };
+    let of = |dims: &[Dim]| PartialShape::new(dims.to_vec());
+    Ok(vec![of(&[None, rank]), of(&[None]), of(&[rank])])
 }

@@ -6,6 +6,9 @@ use super::super::row::{CONSTANT, Cost, function};
 use super::operators::operators;
 
 operators! { 4:
+    /// Blocks of the batch moved into height and width; the inverse of `SpaceToBatch`.
+    BatchToSpace "input:T crops:Tidx -> output:T; T:type Tidx:type=int32 block_size:int"
+        => function(eval::arrays::batches_and_planes, arrays::batch_to_space_nd, Cost::Moves);
     /// Blocks of the batch moved into spatial axes; the inverse of `SpaceToBatchND`.
     BatchToSpaceND
         "input:T block_shape:Tblock_shape crops:Tcrops -> output:T; T:type Tblock_shape:type=int32 \
@@ -93,6 +96,15 @@ operators! { 4:
     /// A part given by start and size.
     Slice "input:T begin:Index size:Index -> output:T; Index:type T:type"
         => function(eval::arrays::slice, slices::slice, Cost::Moves).layout("irr>i");
+    /// The axes of a data format, numbered as in another one.
+    DataFormatDimMap "x:T -> y:T; T:type=int32 dst_format:string='NCHW' src_format:string='NHWC'"
+        => function(eval::arrays::format_axis, rules::same, Cost::PerResult(4)).no_gradient();
+    /// The numbers of the axes of a data format, in the order of another one.
+    DataFormatVecPermute "x:T -> y:T; T:type=int32 dst_format:string='NCHW' src_format:string='NHWC'"
+        => function(eval::arrays::format_order, rules::same, Cost::PerResult(4)).no_gradient();
+    /// Blocks of height and width moved into the batch.
+    SpaceToBatch "input:T paddings:Tpaddings -> output:T; T:type Tpaddings:type=int32 block_size:int"
+        => function(eval::arrays::batches_and_planes, arrays::space_to_batch_nd, Cost::Moves);
     /// Blocks of spatial axes moved into the batch.
     SpaceToBatchND
         "input:T block_shape:Tblock_shape paddings:Tpaddings -> output:T; T:type Tblock_shape:type=int32 \

@@ -296,4 +296,22 @@ operators! { 16:
         "rt_nested_splits:RAGGED_RANK*Tsplits rt_dense_values:T -> sparse_indices:int64 sparse_values:T \
          sparse_dense_shape:int64; RAGGED_RANK:int T:type Tsplits:type=int64"
         => function(eval::sparse::ragged_to_sparse, sparse_arrays::ragged_to_sparse, Cost::PerResult(4));
+    /// How often each value occurs in its row, as a sparse tensor.
+    DenseCountSparseOutput
+        "values:T weights:output_type -> output_indices:int64 output_values:output_type \
+         output_dense_shape:int64; T:type binary_output:bool maxlength:int=-1 minlength:int=-1 \
+         output_type:type"
+        => function(eval::sparse::dense_counts, sparse::counts, Cost::PerOperand(16)).no_gradient();
+    /// How often each value occurs in its row of a ragged tensor, as a sparse tensor.
+    RaggedCountSparseOutput
+        "splits:int64 values:T weights:output_type -> output_indices:int64 output_values:output_type \
+         output_dense_shape:int64; T:type binary_output:bool maxlength:int=-1 minlength:int=-1 \
+         output_type:type"
+        => function(eval::sparse::ragged_counts, sparse::counts, Cost::PerOperand(16)).no_gradient();
+    /// How often each value occurs in its row of a sparse tensor, as a sparse tensor.
+    SparseCountSparseOutput
+        "indices:int64 values:T dense_shape:int64 weights:output_type -> output_indices:int64 \
+         output_values:output_type output_dense_shape:int64; T:type binary_output:bool maxlength:int=-1 \
+         minlength:int=-1 output_type:type"
+        => function(eval::sparse::sparse_counts, sparse::counts, Cost::PerOperand(16)).no_gradient();
 }
