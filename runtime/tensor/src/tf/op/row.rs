@@ -698,9 +698,9 @@ impl Columns {
         self.differentiated(Gradient::Constant)
     }
 
-    /// Sets [`Traits::RANDOM`], and declares the results constant for differentiation.
+    /// Sets [`Traits::RANDOM`].
     pub const fn random(self) -> Columns {
-        self.with(Traits::RANDOM).no_gradient()
+        self.with(Traits::RANDOM)
     }
 
     /// Sets the differentiation.

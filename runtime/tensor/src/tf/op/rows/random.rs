@@ -34,52 +34,52 @@ operators! { 12:
     StatelessMultinomial
         "logits:T num_samples:int32 seed:Tseed -> output:output_dtype; T:type Tseed:type=int64 \
          output_dtype:type=int64"
-        => function(eval::random::stateless_multinomial, random::multinomial, Cost::PerResult(32)).random();
+        => function(eval::random::stateless_multinomial, random::multinomial, Cost::PerResult(32)).random().no_gradient();
     /// Random numbers of the normal distribution, from seeds.
     StatelessRandomNormal
         "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=float"
-        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random numbers of the normal distribution, from key and counter.
     StatelessRandomNormalV2
         "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
          dtype:type=float"
-        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random numbers of the uniform distribution on [0, 1), from seeds.
     StatelessRandomUniform
         "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=float"
-        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random numbers of the uniform distribution on [0, 1), from key and counter.
     StatelessRandomUniformV2
         "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
          dtype:type=float"
-        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random integers of the whole range of the type, from seeds.
     StatelessRandomUniformFullInt
         "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=uint64"
-        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random integers of the whole range of the type, from key and counter.
     StatelessRandomUniformFullIntV2
         "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
          dtype:type=uint64"
-        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random numbers of the normal distribution within two standard deviations, from seeds.
     StatelessTruncatedNormal
         "shape:T seed:Tseed -> output:dtype; T:type=int32 Tseed:type=int64 dtype:type=float"
-        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random numbers of the normal distribution within two standard deviations, from key and counter.
     StatelessTruncatedNormalV2
         "shape:Tshape key:uint64 counter:uint64 alg:int32 -> output:dtype; Tshape:type=int32 \
          dtype:type=float"
-        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random();
+        => function(eval::random::stateless_v2, arrays::fill, Cost::PerResult(32)).random().no_gradient();
     /// Random integers of the uniform distribution, from seeds.
     StatelessRandomUniformInt
         "shape:T seed:Tseed minval:dtype maxval:dtype -> output:dtype; T:type Tseed:type=int64 dtype:type"
-        => function(eval::random::stateless_int, arrays::fill, Cost::PerResult(16)).random();
+        => function(eval::random::stateless_int, arrays::fill, Cost::PerResult(16)).random().no_gradient();
     /// Random integers of the uniform distribution, from key and counter.
     StatelessRandomUniformIntV2
         "shape:Tshape key:uint64 counter:uint64 alg:int32 minval:dtype maxval:dtype -> output:dtype; \
          Tshape:type=int32 dtype:type"
-        => function(eval::random::stateless_int_v2, arrays::fill, Cost::PerResult(16)).random();
+        => function(eval::random::stateless_int_v2, arrays::fill, Cost::PerResult(16)).random().no_gradient();
     /// The code of the algorithm for random numbers.
     StatelessRandomGetAlg
         "-> alg:int32;"
@@ -96,7 +96,7 @@ operators! { 12:
     StatelessRandomBinomial
         "shape:S seed:Tseed counts:T probs:T -> output:dtype; S:type T:type=double Tseed:type=int64 \
          dtype:type=int64"
-        => function(eval::random::stateless_binomial, arrays::fill, Cost::PerResult(256)).random();
+        => function(eval::random::stateless_binomial, arrays::fill, Cost::PerResult(256)).random().no_gradient();
     /// The slices along the first axis in a random order, from key and counter.
     StatelessShuffle
         "value:T key:uint64 counter:uint64 alg:int32 -> output:T; T:type"
@@ -126,18 +126,18 @@ operators! { 12:
     StatelessParameterizedTruncatedNormal
         "shape:S seed:Tseed means:dtype stddevs:dtype minvals:dtype maxvals:dtype -> output:dtype; S:type \
          Tseed:type=int64 dtype:type"
-        => function(eval::random::stateless_truncated_normal, arrays::fill, Cost::PerResult(128));
+        => function(eval::random::stateless_truncated_normal, arrays::fill, Cost::PerResult(128)).random();
     /// Random numbers of gamma distributions, from seeds.
     StatelessRandomGammaV2
         "shape:T seed:Tseed alpha:dtype -> output:dtype; T:type Tseed:type=int64 dtype:type"
-        => function(eval::random::stateless_gamma, arrays::fill, Cost::PerResult(256));
+        => function(eval::random::stateless_gamma, arrays::fill, Cost::PerResult(256)).random();
     /// Random numbers of gamma distributions, from key and counter.
     StatelessRandomGammaV3
         "shape:shape_dtype key:uint64 counter:uint64 alg:int32 alpha:dtype -> output:dtype; dtype:type \
          shape_dtype:type=int32"
-        => function(eval::random::stateless_gamma_v3, arrays::fill, Cost::PerResult(256));
+        => function(eval::random::stateless_gamma_v3, arrays::fill, Cost::PerResult(256)).random();
     /// Random numbers of Poisson distributions, from seeds.
     StatelessRandomPoisson
         "shape:T seed:Tseed lam:Rtype -> output:dtype; Rtype:type T:type Tseed:type=int64 dtype:type"
-        => function(eval::random::stateless_poisson, arrays::fill, Cost::PerResult(256)).no_gradient();
+        => function(eval::random::stateless_poisson, arrays::fill, Cost::PerResult(256)).no_gradient().random();
 }
