@@ -8,7 +8,7 @@
 func.func @main(%v: tensor<!tf_type.resource>, %x: tensor<f32>) -> tensor<f32> {
   "tf.AssignVariableOp"(%v, %x) {device = "/device:CPU:1"} : (tensor<!tf_type.resource>, tensor<f32>) -> ()
   %r = "tf.ReadVariableOp"(%v) {device = "/device:CPU:1"} : (tensor<!tf_type.resource>) -> tensor<f32>
-  func.return %r : tensor<f32>
+  tfrt.return %r : tensor<f32>
 }
 
 // -----
@@ -18,5 +18,5 @@ func.func @given(%x: tensor<f32>) -> tensor<!tf_type.resource> {
   // expected-error @+1 {{the handle of `tf.VarHandleOp` would have to cross from CPU_1 to CPU_0}}
   %v = "tf.VarHandleOp"() {device = "/device:CPU:1", shared_name = "v", container = "", dtype = f32, shape = #tf_type.shape<>} : () -> tensor<!tf_type.resource>
   "tf.AssignVariableOp"(%v, %x) {device = "/device:CPU:1"} : (tensor<!tf_type.resource>, tensor<f32>) -> ()
-  func.return %v : tensor<!tf_type.resource>
+  tfrt.return %v : tensor<!tf_type.resource>
 }

@@ -11,7 +11,7 @@ use crate::parallel::{ADDITIONS_PER_NS, Parallel, in_parts, nanoseconds, parts};
 use crate::simd::{Fold, Isa, WindowRun};
 
 /// Computes the largest pixels of a line of windows of few channels: the line, its image, the result.
-type OfFew = fn(&Conv2d, usize, &[f32], &mut [f32]);
+type OfLargest = fn(&Conv2d, usize, &[f32], &mut [f32]);
 
 /// The function `$name` of the number of channels, if there are fewer than eight, and positions in an image
 /// fit into 4 bytes.
@@ -41,7 +41,7 @@ impl Conv2d {
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        let few: Option<OfFew> = of_few_channels!(self, put_largest);
+        let few: Option<OfLargest> = of_few_channels!(self, put_largest);
         let Some(put_largest) = few else {
             return self.fold(Isa::detect(), Fold::Max, image, &Epilogue::default(), out, parallel);
         };

@@ -13,7 +13,7 @@ use befrost_tensor::tf::op::{Attributes, Effect, Eval, OpRow, row};
 use super::state::{Cx, Strictness, TfExecution};
 use super::value::TfValue;
 use super::variables::VariableStore;
-use super::{arrays, checks, control, functions, lists, optionals, stacks, updates, variables};
+use super::{arrays, checks, control, functions, generators, lists, optionals, stacks, updates, variables};
 use crate::oracle::Refusal;
 use crate::oracle::frames::{Stop, place};
 use crate::oracle::value::OracleError;
@@ -287,6 +287,7 @@ impl TfInterpreter<'_, '_> {
         let mut cx = Cx { op, variables: self.variables, printed: &mut self.printed, allocator };
         for evaluate in [
             variables::evaluate,
+            generators::evaluate,
             updates::evaluate,
             lists::evaluate,
             arrays::evaluate,

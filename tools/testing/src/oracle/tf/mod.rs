@@ -3,7 +3,7 @@
 //! ```text
 //! ir::Module ──call──▶ interpreter: functions, branches, loops, errors, order of effects ──▶ results, output
 //!                        ├── functions   dense tensors: the tensor library's reference functions
-//!                        └── variables, updates, lists, arrays, stacks, optionals, checks: own code
+//!                        └── variables, generators, updates, lists, arrays, stacks, optionals, checks: own code
 //! ```
 //!
 //! It interprets the module as it was imported or parsed, before any pass, and shares no code with the
@@ -28,6 +28,7 @@ mod arrays;
 mod checks;
 mod control;
 mod functions;
+mod generators;
 mod interpreter;
 mod lists;
 mod optionals;
