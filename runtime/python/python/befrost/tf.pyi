@@ -340,6 +340,12 @@ class _OpBatchNormWithGlobalNormalization(_t.Protocol):
 BatchNormWithGlobalNormalization: _OpBatchNormWithGlobalNormalization
 
 @_t.type_check_only
+class _OpBatchToSpace(_t.Protocol):
+    """Blocks of the batch moved into height and width; the inverse of `SpaceToBatch`."""
+    def __call__(self, input: _t.Any, crops: _t.Any, /, *, block_size: int) -> _n.Tensor: ...
+BatchToSpace: _OpBatchToSpace
+
+@_t.type_check_only
 class _OpBatchToSpaceND(_t.Protocol):
     """Blocks of the batch moved into spatial axes; the inverse of `SpaceToBatchND`."""
     def __call__(self, input: _t.Any, block_shape: _t.Any, crops: _t.Any, /) -> _n.Tensor: ...
@@ -368,6 +374,54 @@ class _OpBesselI1e(_t.Protocol):
     """The modified Bessel function of order 1, times exp(-abs(x))."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
 BesselI1e: _OpBesselI1e
+
+@_t.type_check_only
+class _OpBesselJ0(_t.Protocol):
+    """The Bessel function of the first kind of order 0."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselJ0: _OpBesselJ0
+
+@_t.type_check_only
+class _OpBesselJ1(_t.Protocol):
+    """The Bessel function of the first kind of order 1."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselJ1: _OpBesselJ1
+
+@_t.type_check_only
+class _OpBesselK0(_t.Protocol):
+    """The modified Bessel function of the second kind of order 0."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselK0: _OpBesselK0
+
+@_t.type_check_only
+class _OpBesselK0e(_t.Protocol):
+    """The modified Bessel function of the second kind of order 0, times exp(x)."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselK0e: _OpBesselK0e
+
+@_t.type_check_only
+class _OpBesselK1(_t.Protocol):
+    """The modified Bessel function of the second kind of order 1."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselK1: _OpBesselK1
+
+@_t.type_check_only
+class _OpBesselK1e(_t.Protocol):
+    """The modified Bessel function of the second kind of order 1, times exp(x)."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselK1e: _OpBesselK1e
+
+@_t.type_check_only
+class _OpBesselY0(_t.Protocol):
+    """The Bessel function of the second kind of order 0."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselY0: _OpBesselY0
+
+@_t.type_check_only
+class _OpBesselY1(_t.Protocol):
+    """The Bessel function of the second kind of order 1."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+BesselY1: _OpBesselY1
 
 @_t.type_check_only
 class _OpBetainc(_t.Protocol):
@@ -736,6 +790,24 @@ class _OpCumulativeLogsumexp(_t.Protocol):
 CumulativeLogsumexp: _OpCumulativeLogsumexp
 
 @_t.type_check_only
+class _OpDataFormatDimMap(_t.Protocol):
+    """The axes of a data format, numbered as in another one."""
+    def __call__(self, x: _t.Any, /, *, dst_format: str = ..., src_format: str = ...) -> _n.Tensor: ...
+DataFormatDimMap: _OpDataFormatDimMap
+
+@_t.type_check_only
+class _OpDataFormatVecPermute(_t.Protocol):
+    """The numbers of the axes of a data format, in the order of another one."""
+    def __call__(self, x: _t.Any, /, *, dst_format: str = ..., src_format: str = ...) -> _n.Tensor: ...
+DataFormatVecPermute: _OpDataFormatVecPermute
+
+@_t.type_check_only
+class _OpDawsn(_t.Protocol):
+    """Dawson's integral."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+Dawsn: _OpDawsn
+
+@_t.type_check_only
 class _OpDecodeAndCropJpeg(_t.Protocol):
     """The samples of a window of a JPEG or PNG."""
     def __call__(self, contents: _t.Any, crop_window: _t.Any, /, *, acceptable_fraction: float = ..., channels: int = ..., dct_method: str = ..., fancy_upscaling: bool = ..., ratio: int = ..., try_recover_truncated: bool = ...) -> _n.Tensor: ...
@@ -800,6 +872,12 @@ class _OpDenseBincount(_t.Protocol):
     """For each row, the number of occurrences, or the sum of weights, of each small integer."""
     def __call__(self, input: _t.Any, size: _t.Any, weights: _t.Any, /, *, binary_output: bool = ...) -> _n.Tensor: ...
 DenseBincount: _OpDenseBincount
+
+@_t.type_check_only
+class _OpDenseCountSparseOutput(_t.Protocol):
+    """How often each value occurs in its row, as a sparse tensor."""
+    def __call__(self, values: _t.Any, weights: _t.Any, /, *, binary_output: bool, maxlength: int = ..., minlength: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+DenseCountSparseOutput: _OpDenseCountSparseOutput
 
 @_t.type_check_only
 class _OpDenseToDenseSetOperation(_t.Protocol):
@@ -1024,6 +1102,12 @@ class _OpExpandDims(_t.Protocol):
 ExpandDims: _OpExpandDims
 
 @_t.type_check_only
+class _OpExpint(_t.Protocol):
+    """The exponential integral."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+Expint: _OpExpint
+
+@_t.type_check_only
 class _OpExpm1(_t.Protocol):
     """exp(x) - 1, exact for small x."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
@@ -1130,6 +1214,18 @@ class _OpFloorMod(_t.Protocol):
     """The remainder with the divisor's sign."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...
 FloorMod: _OpFloorMod
+
+@_t.type_check_only
+class _OpFresnelCos(_t.Protocol):
+    """Fresnel's integral of the cosine."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+FresnelCos: _OpFresnelCos
+
+@_t.type_check_only
+class _OpFresnelSin(_t.Protocol):
+    """Fresnel's integral of the sine."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+FresnelSin: _OpFresnelSin
 
 @_t.type_check_only
 class _OpFusedBatchNorm(_t.Protocol):
@@ -1316,6 +1412,12 @@ class _OpIgamma(_t.Protocol):
     """The regularized lower incomplete gamma function."""
     def __call__(self, a: _t.Any, x: _t.Any, /) -> _n.Tensor: ...
 Igamma: _OpIgamma
+
+@_t.type_check_only
+class _OpIgammaGradA(_t.Protocol):
+    """The derivative of Igamma by its first operand."""
+    def __call__(self, a: _t.Any, x: _t.Any, /) -> _n.Tensor: ...
+IgammaGradA: _OpIgammaGradA
 
 @_t.type_check_only
 class _OpIgammac(_t.Protocol):
@@ -1906,6 +2008,12 @@ class _OpNoOp(_t.Protocol):
 NoOp: _OpNoOp
 
 @_t.type_check_only
+class _OpNonDeterministicInts(_t.Protocol):
+    """Random integers of the whole range of the type, different ones in each run."""
+    def __call__(self, shape: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+NonDeterministicInts: _OpNonDeterministicInts
+
+@_t.type_check_only
 class _OpNonMaxSuppression(_t.Protocol):
     """Boxes that do not overlap a selected box of a higher score."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size: _t.Any, /, *, iou_threshold: float = ...) -> _n.Tensor: ...
@@ -2012,6 +2120,12 @@ class _OpParallelDynamicStitch(_t.Protocol):
     """Rows of several tensors merged by index."""
     def __call__(self, *operands: _t.Any) -> _n.Tensor: ...
 ParallelDynamicStitch: _OpParallelDynamicStitch
+
+@_t.type_check_only
+class _OpParameterizedTruncatedNormal(_t.Protocol):
+    """Random numbers of normal distributions between ends, for each position along the first axis."""
+    def __call__(self, shape: _t.Any, means: _t.Any, stdevs: _t.Any, minvals: _t.Any, maxvals: _t.Any, /, *, seed: int = ..., seed2: int = ...) -> _n.Tensor: ...
+ParameterizedTruncatedNormal: _OpParameterizedTruncatedNormal
 
 @_t.type_check_only
 class _OpParseExample(_t.Protocol):
@@ -2272,6 +2386,12 @@ class _OpRaggedBincount(_t.Protocol):
 RaggedBincount: _OpRaggedBincount
 
 @_t.type_check_only
+class _OpRaggedCountSparseOutput(_t.Protocol):
+    """How often each value occurs in its row of a ragged tensor, as a sparse tensor."""
+    def __call__(self, splits: _t.Any, values: _t.Any, weights: _t.Any, /, *, binary_output: bool, maxlength: int = ..., minlength: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+RaggedCountSparseOutput: _OpRaggedCountSparseOutput
+
+@_t.type_check_only
 class _OpRaggedGather(_t.Protocol):
     """The rows of a ragged tensor at the given indices."""
     def __call__(self, *operands: _t.Any, OUTPUT_RAGGED_RANK: int) -> _t.Any: ...
@@ -2294,6 +2414,30 @@ class _OpRaggedTensorToTensor(_t.Protocol):
     """The values of a ragged tensor in rows of equal lengths."""
     def __call__(self, *operands: _t.Any, row_partition_types: _t.Sequence[str]) -> _n.Tensor: ...
 RaggedTensorToTensor: _OpRaggedTensorToTensor
+
+@_t.type_check_only
+class _OpRandomGamma(_t.Protocol):
+    """Random numbers of gamma distributions, samples for each parameter."""
+    def __call__(self, shape: _t.Any, alpha: _t.Any, /, *, seed: int = ..., seed2: int = ...) -> _n.Tensor: ...
+RandomGamma: _OpRandomGamma
+
+@_t.type_check_only
+class _OpRandomGammaGrad(_t.Protocol):
+    """The derivative of samples of gamma distributions by the distributions' parameters."""
+    def __call__(self, alpha: _t.Any, sample: _t.Any, /) -> _n.Tensor: ...
+RandomGammaGrad: _OpRandomGammaGrad
+
+@_t.type_check_only
+class _OpRandomPoisson(_t.Protocol):
+    """Random numbers of Poisson distributions, samples for each rate."""
+    def __call__(self, shape: _t.Any, rate: _t.Any, /, *, seed: int = ..., seed2: int = ...) -> _n.Tensor: ...
+RandomPoisson: _OpRandomPoisson
+
+@_t.type_check_only
+class _OpRandomPoissonV2(_t.Protocol):
+    """Random numbers of Poisson distributions, samples for each rate."""
+    def __call__(self, shape: _t.Any, rate: _t.Any, /, *, dtype: _t.Any = ..., seed: int = ..., seed2: int = ...) -> _n.Tensor: ...
+RandomPoissonV2: _OpRandomPoissonV2
 
 @_t.type_check_only
 class _OpRandomShuffle(_t.Protocol):
@@ -2776,6 +2920,18 @@ class _OpRint(_t.Protocol):
 Rint: _OpRint
 
 @_t.type_check_only
+class _OpRngReadAndSkip(_t.Protocol):
+    """The state of a generator, which then skips a number of steps."""
+    def __call__(self, resource: _t.Any, alg: _t.Any, delta: _t.Any, /) -> _n.Tensor: ...
+RngReadAndSkip: _OpRngReadAndSkip
+
+@_t.type_check_only
+class _OpRngSkip(_t.Protocol):
+    """A generator that skips a number of steps."""
+    def __call__(self, resource: _t.Any, algorithm: _t.Any, delta: _t.Any, /) -> tuple[()]: ...
+RngSkip: _OpRngSkip
+
+@_t.type_check_only
 class _OpRoll(_t.Protocol):
     """Elements rotated along axes."""
     def __call__(self, input: _t.Any, shift: _t.Any, axis: _t.Any, /) -> _n.Tensor: ...
@@ -3082,6 +3238,12 @@ class _OpSoftsignGrad(_t.Protocol):
 SoftsignGrad: _OpSoftsignGrad
 
 @_t.type_check_only
+class _OpSpaceToBatch(_t.Protocol):
+    """Blocks of height and width moved into the batch."""
+    def __call__(self, input: _t.Any, paddings: _t.Any, /, *, block_size: int) -> _n.Tensor: ...
+SpaceToBatch: _OpSpaceToBatch
+
+@_t.type_check_only
 class _OpSpaceToBatchND(_t.Protocol):
     """Blocks of spatial axes moved into the batch."""
     def __call__(self, input: _t.Any, block_shape: _t.Any, paddings: _t.Any, /) -> _n.Tensor: ...
@@ -3170,6 +3332,12 @@ class _OpSparseConcat(_t.Protocol):
     """Sparse tensors joined along an axis."""
     def __call__(self, *operands: _t.Any, concat_dim: int) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
 SparseConcat: _OpSparseConcat
+
+@_t.type_check_only
+class _OpSparseCountSparseOutput(_t.Protocol):
+    """How often each value occurs in its row of a sparse tensor, as a sparse tensor."""
+    def __call__(self, indices: _t.Any, values: _t.Any, dense_shape: _t.Any, weights: _t.Any, /, *, binary_output: bool, maxlength: int = ..., minlength: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseCountSparseOutput: _OpSparseCountSparseOutput
 
 @_t.type_check_only
 class _OpSparseDenseCwiseAdd(_t.Protocol):
@@ -3340,6 +3508,12 @@ class _OpSparseToSparseSetOperation(_t.Protocol):
 SparseToSparseSetOperation: _OpSparseToSparseSetOperation
 
 @_t.type_check_only
+class _OpSpence(_t.Protocol):
+    """The dilogarithm of 1 - x."""
+    def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
+Spence: _OpSpence
+
+@_t.type_check_only
 class _OpSplit(_t.Protocol):
     """Equal parts along an axis."""
     def __call__(self, split_dim: _t.Any, value: _t.Any, /, *, num_split: int) -> _t.Any: ...
@@ -3412,6 +3586,48 @@ class _OpStatefulPartitionedCall(_t.Protocol):
 StatefulPartitionedCall: _OpStatefulPartitionedCall
 
 @_t.type_check_only
+class _OpStatefulRandomBinomial(_t.Protocol):
+    """Random numbers of the binomial distribution, from a generator."""
+    def __call__(self, resource: _t.Any, algorithm: _t.Any, shape: _t.Any, counts: _t.Any, probs: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+StatefulRandomBinomial: _OpStatefulRandomBinomial
+
+@_t.type_check_only
+class _OpStatefulStandardNormal(_t.Protocol):
+    """Random numbers of the normal distribution, from a generator that begins with its algorithm."""
+    def __call__(self, resource: _t.Any, shape: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+StatefulStandardNormal: _OpStatefulStandardNormal
+
+@_t.type_check_only
+class _OpStatefulStandardNormalV2(_t.Protocol):
+    """Random numbers of the normal distribution, from a generator."""
+    def __call__(self, resource: _t.Any, algorithm: _t.Any, shape: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+StatefulStandardNormalV2: _OpStatefulStandardNormalV2
+
+@_t.type_check_only
+class _OpStatefulTruncatedNormal(_t.Protocol):
+    """Random numbers of the normal distribution within two standard deviations, from a generator."""
+    def __call__(self, resource: _t.Any, algorithm: _t.Any, shape: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+StatefulTruncatedNormal: _OpStatefulTruncatedNormal
+
+@_t.type_check_only
+class _OpStatefulUniform(_t.Protocol):
+    """Random numbers of the uniform distribution on [0, 1), from a generator."""
+    def __call__(self, resource: _t.Any, algorithm: _t.Any, shape: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+StatefulUniform: _OpStatefulUniform
+
+@_t.type_check_only
+class _OpStatefulUniformFullInt(_t.Protocol):
+    """Random integers of the whole range of the type, from a generator."""
+    def __call__(self, resource: _t.Any, algorithm: _t.Any, shape: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
+StatefulUniformFullInt: _OpStatefulUniformFullInt
+
+@_t.type_check_only
+class _OpStatefulUniformInt(_t.Protocol):
+    """Random integers of the uniform distribution, from a generator."""
+    def __call__(self, resource: _t.Any, algorithm: _t.Any, shape: _t.Any, minval: _t.Any, maxval: _t.Any, /) -> _n.Tensor: ...
+StatefulUniformInt: _OpStatefulUniformInt
+
+@_t.type_check_only
 class _OpStatelessCase(_t.Protocol):
     """The call of one of several functions without effects, by number."""
     def __call__(self, *operands: _t.Any, Tout: _t.Sequence[_t.Any], branches: _t.Sequence[_t.Any], output_shapes: _t.Sequence[_Dims] = ...) -> _t.Any: ...
@@ -3430,10 +3646,28 @@ class _OpStatelessMultinomial(_t.Protocol):
 StatelessMultinomial: _OpStatelessMultinomial
 
 @_t.type_check_only
+class _OpStatelessParameterizedTruncatedNormal(_t.Protocol):
+    """Random numbers of normal distributions between ends, from seeds."""
+    def __call__(self, shape: _t.Any, seed: _t.Any, means: _t.Any, stddevs: _t.Any, minvals: _t.Any, maxvals: _t.Any, /) -> _n.Tensor: ...
+StatelessParameterizedTruncatedNormal: _OpStatelessParameterizedTruncatedNormal
+
+@_t.type_check_only
 class _OpStatelessRandomBinomial(_t.Protocol):
     """Random numbers of the binomial distribution, from seeds."""
     def __call__(self, shape: _t.Any, seed: _t.Any, counts: _t.Any, probs: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
 StatelessRandomBinomial: _OpStatelessRandomBinomial
+
+@_t.type_check_only
+class _OpStatelessRandomGammaV2(_t.Protocol):
+    """Random numbers of gamma distributions, from seeds."""
+    def __call__(self, shape: _t.Any, seed: _t.Any, alpha: _t.Any, /) -> _n.Tensor: ...
+StatelessRandomGammaV2: _OpStatelessRandomGammaV2
+
+@_t.type_check_only
+class _OpStatelessRandomGammaV3(_t.Protocol):
+    """Random numbers of gamma distributions, from key and counter."""
+    def __call__(self, shape: _t.Any, key: _t.Any, counter: _t.Any, alg: _t.Any, alpha: _t.Any, /) -> _n.Tensor: ...
+StatelessRandomGammaV3: _OpStatelessRandomGammaV3
 
 @_t.type_check_only
 class _OpStatelessRandomGetAlg(_t.Protocol):
@@ -3464,6 +3698,12 @@ class _OpStatelessRandomNormalV2(_t.Protocol):
     """Random numbers of the normal distribution, from key and counter."""
     def __call__(self, shape: _t.Any, key: _t.Any, counter: _t.Any, alg: _t.Any, /, *, dtype: _t.Any = ...) -> _n.Tensor: ...
 StatelessRandomNormalV2: _OpStatelessRandomNormalV2
+
+@_t.type_check_only
+class _OpStatelessRandomPoisson(_t.Protocol):
+    """Random numbers of Poisson distributions, from seeds."""
+    def __call__(self, shape: _t.Any, seed: _t.Any, lam: _t.Any, /, *, dtype: _t.Any) -> _n.Tensor: ...
+StatelessRandomPoisson: _OpStatelessRandomPoisson
 
 @_t.type_check_only
 class _OpStatelessRandomUniform(_t.Protocol):
@@ -4262,6 +4502,12 @@ class _Op_PackMatrix(_t.Protocol):
     """The right matrix of products in the form in which those with packed weights read it."""
     def __call__(self, x: _t.Any, /, *, transpose: bool = ...) -> _n.Tensor: ...
 _PackMatrix: _Op_PackMatrix
+
+@_t.type_check_only
+class _Op_PackedBottleneck(_t.Protocol):
+    """A depthwise convolution with packed filters, the 1x1 convolutions before and behind it, and the operators that follow each."""
+    def __call__(self, *operands: _t.Any, data_format: str = ..., dilations: _t.Sequence[int] = ..., expand_ops: _t.Sequence[str] = ..., expand_shape: _t.Sequence[int] = ..., explicit_paddings: _t.Sequence[int] = ..., filter_shape: _t.Sequence[int], fused_ops: _t.Sequence[str] = ..., leakyrelu_alpha: float = ..., padding: str, project_ops: _t.Sequence[str] = ..., project_shape: _t.Sequence[int] = ..., strides: _t.Sequence[int]) -> _n.Tensor: ...
+_PackedBottleneck: _Op_PackedBottleneck
 
 @_t.type_check_only
 class _Op_PackedConv2D(_t.Protocol):

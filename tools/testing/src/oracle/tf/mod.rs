@@ -3,7 +3,8 @@
 //! ```text
 //! ir::Module ──call──▶ interpreter: functions, branches, loops, errors, order of effects ──▶ results, output
 //!                        ├── functions   dense tensors: the tensor library's reference functions
-//!                        └── variables, generators, updates, lists, arrays, stacks, optionals, checks: own code
+//!                        └── variables, updates, generators, lists, arrays, stacks, optionals, checks:
+//!                            own code
 //! ```
 //!
 //! It interprets the module as it was imported or parsed, before any pass, and shares no code with the
