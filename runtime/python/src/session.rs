@@ -166,16 +166,19 @@ impl Session {
         let watched = interrupt::watch(py, &cancellation, true)?;
         let made = py.detach(|| self.session.run_with(&values, &fetches, &options));
         drop((watched, values));
-        if let (Some(recorder), Some(path)) = (&options.recorder, trace) {
-            recorder.save(path)?;
-        }
+        let saved = match (&options.recorder, trace) {
+            (Some(recorder), Some(path)) => recorder.save(path),
+            _ => Ok(()),
+        };
         if let Some(error) = output.error() {
             return Err(error);
         }
         if let Some(error) = cancellation.error() {
             return Err(cancelled(py, error));
         }
+        // The failure of the run says more than that of its trace.
         let made = made.map_err(|error| failure::of(&error))?;
+        saved?;
         let results = made.into_values().into_iter().map(|datum| {
             let Some(datum) = datum else { return Ok(None) };
             tensor::result(py, datum.into_value(), tensors).map(Some)

@@ -54,6 +54,9 @@ def test_runs_are_traced(tmp_path):
     assert any("MatMul" in event["name"] and "f32[2x64]" in event["args"]["operands"] for event in events)
     with pytest.raises(OSError):
         session.run("logits", {"images": images(2)}, trace=tmp_path / "none" / "trace.json")
+    # The failure of the run is what is said.
+    with pytest.raises(bf.Error, match="nowhere"):
+        session.run("nowhere", {"images": images(2)}, trace=tmp_path / "none" / "trace.json")
 
 
 @pytest.fixture(scope="module")

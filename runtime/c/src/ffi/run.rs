@@ -77,11 +77,15 @@ pub(crate) extern "C" fn bf_session_run(
         let fetches = names("a name to fetch", fetch_names, n_fetches)?;
         let (options, trace) = run_options(given)?;
         let made = session.run_with(&feeds, &fetches, &options);
-        if let (Some(recorder), Some(path)) = (&options.recorder, trace) {
-            let saved = recorder.save(path);
-            saved.map_err(|error| invalid(format!("cannot write '{path}': {error}")))?;
-        }
+        let saved = match (&options.recorder, trace) {
+            (Some(recorder), Some(path)) => {
+                recorder.save(path).map_err(|error| invalid(format!("cannot write '{path}': {error}")))
+            }
+            _ => Ok(()),
+        };
+        // The failure of the run says more than that of its trace.
         let made = made?;
+        saved?;
         deliver(made.into_values(), out)
     })
 }
