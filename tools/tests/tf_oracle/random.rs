@@ -157,6 +157,10 @@ impl Executor {
         let cancellation = Cancellation::with_deadline(Instant::now() + PATIENCE);
         let options = CallOptions { cancellation, ..self.options.clone() };
         let results = function.call_with(arguments, &options).map_err(|error| error.to_string())?;
+        // No program waits, so the deadline is no error that the oracle could have.
+        if options.cancellation.error().is_some() {
+            return Err(format!("{}: the call ended at its deadline only", self.name));
+        }
         let lines = std::mem::take(&mut *self.lines.0.lock().unwrap_or_else(PoisonError::into_inner));
         Ok((results, lines))
     }
