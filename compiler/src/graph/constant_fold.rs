@@ -7,9 +7,8 @@
 //!
 //! Ops that fail are not folded, so that they fail at run time. Neither are ops with control edges, nor ops
 //! whose result is large and larger than the operands, which would make files grow, unless it is a splat. The
-//! work is limited for
-//! each op and for the module, by the cost in the operators' table, so that a short text cannot keep the
-//! compiler busy. A remark names each op that is left because of it.
+//! work is limited for each op and for the module, by the cost in the operators' table, so that a short text
+//! cannot keep the compiler busy. A remark names each op that is left because of it.
 //!
 //! Constants that are dequantized stay integers for all other passes, and with `keep-dequantized` for this
 //! one: `tf-fuse-quantization` makes products of integers of them.

@@ -59,15 +59,13 @@ struct Layers {
 impl Layers {
     /// A depthwise convolution and the layers that it takes; `None` if it takes none.
     fn around(m: &Module, depthwise: OpId) -> Option<Layers> {
-        if !is_layer(m, depthwise) || words(m, depthwise, "fused_ops").iter().any(|word| word == "Add") {
+        if !is_layer(m, depthwise) || adds(m, depthwise) {
             return None;
         }
         let (x, result) = (m.operand(depthwise, 0), m.result(depthwise, 0));
         let is_beside = |op: OpId| m.parent_block(op) == m.parent_block(depthwise);
-        let expand = m.defining_op(x).filter(|&op| {
-            let is_last = !words(m, op, "fused_ops").iter().any(|word| word == "Add");
-            is_beside(op) && is_last && is_of_pixels(m, op) && is_inner(m, x)
-        });
+        let expand = m.defining_op(x).filter(|&op| is_inner(m, x) && is_beside(op) && is_of_pixels(m, op));
+        let expand = expand.filter(|&op| !adds(m, op));
         let project = m.users(result).next().filter(|_| is_inner(m, result));
         let project = project.filter(|&(op, at)| at == 0 && is_beside(op) && is_of_pixels(m, op));
         let project = project.map(|(op, _)| op);
@@ -119,6 +117,11 @@ impl Layers {
 /// The attributes of the depthwise convolution that the fused operator has.
 const KEPT: &[&str] =
     &["data_format", "dilations", "explicit_paddings", "filter_shape", "fused_ops", "padding", "strides"];
+
+/// True if a layer adds other images, which only the last one of the fused operator may.
+fn adds(m: &Module, op: OpId) -> bool {
+    words(m, op, "fused_ops").iter().any(|word| word == "Add")
+}
 
 /// True for a layer of NHWC images of f32, whose epilogue the fused operator has.
 fn is_layer(m: &Module, op: OpId) -> bool {

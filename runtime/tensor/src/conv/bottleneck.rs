@@ -206,17 +206,11 @@ impl Bottleneck<'_> {
     /// Computes lines of the depthwise convolution of one image, of which `images` has the lines from the one
     /// of this number on.
     fn fold(&self, lines: Range<usize>, images: (&[f32], usize), out: &mut [f32]) {
-        let Conv2d { channels, height, width, out: (_, cols), .. } = *self.conv;
-        let len = width.input * channels;
         let (isa, fold) = (Isa::detect(), Fold::Weighted(self.filters));
-        let mut taps = Vec::with_capacity(height.filter.min(height.input)); // no more than the image has
-        for (y, out) in lines.zip(out.chunks_exact_mut(cols * channels)) {
-            taps.clear();
-            taps.extend(height.inside(y).filter_map(|i| {
-                let at = height.pixel(y, i)?.checked_sub(images.1)?;
-                Some((i * width.filter, images.0.get(at * len..(at + 1) * len)?))
-            }));
-            self.conv.fold_line(isa, fold, &taps, &self.epilogue, out);
+        let mut met = Vec::new();
+        for (y, out) in lines.zip(out.chunks_exact_mut(self.conv.out.1 * self.conv.channels)) {
+            self.conv.met_lines(y, images, &mut met);
+            self.conv.fold_line(isa, fold, &met, &self.epilogue, out);
         }
     }
 }

@@ -161,20 +161,32 @@ impl Conv2d {
         }
         let line = cols * channels;
         let parts = parts(out.len() / line, self.work_of_taps(), parallel);
-        let one_line = |at: usize, out: &mut [f32]| {
-            let (batch, y) = (at / rows, at % rows);
-            let mut lines = Vec::with_capacity(height.filter.min(height.input)); // no more than the image has
-            for i in height.inside(y) {
-                let line = batch * height.input + y * height.stride + i * height.dilation - height.pad.0;
-                let line = &image[line * width.input * channels..][..width.input * channels];
-                lines.push((i * width.filter, line));
-            }
-            self.fold_line(isa, fold, &lines, &epilogue.part(0, at * line), out);
-        };
+        let image_len = height.input * width.input * channels;
         in_parts(out, line, parts, parallel, &|lines, out| {
-            lines.zip(out.chunks_mut(line)).for_each(|(at, out)| one_line(at, out));
+            let mut met = Vec::new();
+            for (at, out) in lines.zip(out.chunks_mut(line)) {
+                self.met_lines(at % rows, (&image[at / rows * image_len..], 0), &mut met);
+                self.fold_line(isa, fold, &met, &epilogue.part(0, at * line), out);
+            }
         });
         Ok(())
+    }
+
+    /// Sets `met` to the lines of an image that the windows of a line meet, each with the number of its tap
+    /// 0. `image` has those from the line of the given number on.
+    pub(super) fn met_lines<'i>(
+        &self,
+        line: usize,
+        (image, first): (&'i [f32], usize),
+        met: &mut Vec<(usize, &'i [f32])>,
+    ) {
+        let Conv2d { channels, height, width, .. } = *self;
+        let len = width.input * channels;
+        met.clear(); // it has no more lines than the image
+        met.extend(height.inside(line).filter_map(|i| {
+            let at = height.pixel(line, i)?.checked_sub(first)?;
+            Some((i * width.filter, &image[at * len..][..len]))
+        }));
     }
 
     /// Reduces the windows of a line of the result. Each of the lines of the image that they cover comes with
