@@ -33,6 +33,35 @@ func.func private @sends_back(%s: !dev.step) -> i32 {
   tfrt.return %x : i32
 }
 
+// A loop passes on what is not known: the operands of one that does not begin, or the results of its last
+// iteration. Nobody outside of the execution has to give them.
+// RUN: bef-exec %s --functions passed --work-queue s 2>&1 | FileCheck %s --check-prefix=PASSED
+// RUN: bef-exec %s --functions passed --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=PASSED
+// PASSED: error: never sent: channel 1 from B to {{.*}}CPU:0{{$}}
+func.func @passed() -> (i32, i32) {
+  %s = dev.step
+  %x = dev.recv in %s channel 1 from "B" : i32
+  %no = tfrt.constant.i1 false
+  %a, %b = tfrt.while %no @again(%x, %no) {bef.operand_modes = ["required", "lenient", "lenient"]} parallel_iterations(1) : (i32, i1) -> (i32, i1)
+  %yes = tfrt.constant.i1 true
+  %c, %d = tfrt.while %yes @again(%x, %no) {bef.operand_modes = ["required", "lenient", "lenient"]} parallel_iterations(1) : (i32, i1) -> (i32, i1)
+  tfrt.return %a, %c : i32, i32
+}
+func.func private @again(%x: i32, %more: i1) -> (i32, i1, i1) {
+  tfrt.return %x, %more, %more : i32, i1, i1
+}
+
+// A value that is not known is not sent: its receiver would wait for it, and nobody for its sender.
+// RUN: bef-exec %s --functions lenient 2>&1 | FileCheck %s --check-prefix=LENIENT
+// LENIENT: error: never sent: channel 2 from A to {{.*}}CPU:0{{$}}
+func.func @lenient() -> i32 {
+  %s = dev.step
+  %x = dev.recv in %s channel 1 from "B" : i32
+  dev.send %x in %s channel 2 to "A" {bef.operand_modes = ["lenient", "required"]} : i32
+  %y = dev.recv in %s channel 2 from "A" : i32
+  tfrt.return %y : i32
+}
+
 // What goes on elsewhere is waited for: a sender that takes its time.
 // RUN: bef-exec %s --functions late --work-queue s | FileCheck %s --check-prefix=LATE
 // RUN: bef-exec %s --functions late --work-queue mstd:2 | FileCheck %s --check-prefix=LATE

@@ -203,8 +203,6 @@ impl Agenda {
     /// [`Agenda::write_results`] for a kernel that is complete when its results are final.
     #[inline]
     fn settle(&mut self, running: Running, results: impl Iterator<Item = Value>) {
-        let activity = running.frame().execution.activity().cloned();
-        let results = results.inspect(|result| await_value(activity.as_ref(), result));
         let completing = self.write_results(running, results);
         if self.unresolved.is_empty() {
             self.with_sink(|sink| Some(completing.complete(sink)));
@@ -374,8 +372,8 @@ impl Worker {
             let done = new_frame.begin(sink, &mut unresolved);
             for (pending, value) in unresolved.drain(..) {
                 let hold = Hold::Frame(Done::hold(done.frame()));
-                if is_first {
-                    await_value(done.frame().execution.activity(), &Value::Async(value.clone()));
+                if is_first && let Some(activity) = done.frame().execution.activity() {
+                    await_value(activity, &Value::Async(value.clone()));
                 }
                 RegisterWait { pending, stream, hold }.wait(&value);
             }
@@ -526,10 +524,11 @@ fn pop_ready(inline: &mut Vec<Ready>, first: usize) -> Option<Ready> {
 }
 
 /// Counts a value that does not come from a frame of the execution as activity until it is final and all who
-/// wait for it were told: waiters run newest first, and this one is the first.
+/// wait for it were told: waiters run newest first, and this one is the first. A value of a frame is not
+/// counted: it may be one that another kernel of the execution is to send.
 #[inline]
-fn await_value(activity: Option<&Arc<Activity>>, value: &Value) {
-    if let (Some(activity), Value::Async(value)) = (activity, value) {
+fn await_value(activity: &Arc<Activity>, value: &Value) {
+    if let Value::Async(value) = value {
         let going = Going::new(activity.clone());
         value.and_then(move |_| drop(going));
     }

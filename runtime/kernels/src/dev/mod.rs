@@ -212,6 +212,11 @@ fn send(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(value) = frame.take_operand(0).or_else(|| frame.operand(0).cloned()) else {
         return Outcome::Operand;
     };
+    // A receiver that got a pending value would wait for it as if it came from elsewhere, and not for a send.
+    if value.final_value().is_none() {
+        let message = "the value is not final: it must not be lenient";
+        return Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message));
+    }
     let channel = channel(frame);
     let Some(at) = frame.operand(1).and_then(|at| at.downcast_ref::<StepFrame>()) else {
         return Outcome::Operand;

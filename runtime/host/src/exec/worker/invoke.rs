@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 use super::super::execution::Execution;
 use super::super::frame::{Ready, Running};
 use super::super::operands::operand_error;
-use super::{Agenda, MAX_IMMEDIATE, MAX_KEPT_TASKS, Worker};
+use super::{Agenda, MAX_IMMEDIATE, MAX_KEPT_TASKS, Worker, await_value};
 use befrost_kernel_api::error::{ErrorCode, KernelError};
 use befrost_kernel_api::executor::Work;
 use befrost_kernel_api::executor::{CallRequest, Place};
@@ -162,14 +162,24 @@ impl Worker {
     #[inline(never)]
     fn settle_results(&mut self, running: Running, error: Option<KernelError>) {
         let info = running.info();
-        let results = self.scratch.iter_mut().skip(info.n_operands()).take(info.n_results());
+        let (n_operands, n_results) = (info.n_operands(), info.n_results());
+        let results = self.scratch.iter_mut().skip(n_operands).take(n_results);
         let mut missing = results.filter(|value| matches!(value, Value::Empty)).peekable();
         // A kernel without results fails, too.
         if missing.peek().is_some() || error.is_some() {
             let error = running.located(&error.unwrap_or_else(operand_error));
             missing.for_each(|value| *value = Value::Error(error.clone()));
         }
-        let results = self.scratch.iter_mut().skip(info.n_operands());
+        // Other kernels make no pending values: they pass on those of frames, or what is counted already.
+        if running.info().is_late
+            && let Some(activity) = running.frame().execution.activity()
+        {
+            self.scratch[n_operands..]
+                .iter()
+                .take(n_results)
+                .for_each(|result| await_value(activity, result));
+        }
+        let results = self.scratch.iter_mut().skip(n_operands);
         self.agenda.settle(running, results.map(std::mem::take));
     }
 

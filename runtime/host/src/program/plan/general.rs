@@ -109,6 +109,8 @@ pub(crate) struct GeneralKernel {
     pub(crate) has_plain_result: bool,
     /// Whether the kernel defers its long part to a task.
     pub(crate) defers: bool,
+    /// Whether a result may become final after the kernel has run, other than by calls.
+    pub(crate) is_late: bool,
 }
 
 const _: () = assert!(size_of::<GeneralKernel>() <= 64);
@@ -293,6 +295,7 @@ impl GeneralPlan {
                 observes: known.observes,
                 has_plain_result: known.n_results == 1 && !has_any && !has_after,
                 defers: known.defers,
+                is_late: known.is_late,
             });
         }
         for &register in function.results() {
