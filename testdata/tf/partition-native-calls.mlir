@@ -42,12 +42,12 @@ func.func @call_of_the_dead() -> tensor<i32> {
   func.return %r : tensor<i32>
 }
 
-// A signal of two control edges, one of which is dead, is not that of the other one alone.
+// Of two control edges, one of which is dead, another op waits for the other one alone.
 // CHECK-LABEL: func.func private @signals.CPU_1(
-// CHECK: %[[BOTH:.*]] = dev.recv {{.*}} : !tfrt.chain
-// CHECK: "tf.Neg"(%{{.*}}, %[[BOTH]])
-// CHECK: %[[ONE:.*]] = dev.recv {{.*}} : !tfrt.chain
-// CHECK: "tf.Square"(%{{.*}}, %[[ONE]])
+// CHECK: %[[DEAD:.*]] = dev.recv {{.*}} : !tfrt.chain
+// CHECK: %[[LIVE:.*]] = dev.recv {{.*}} : !tfrt.chain
+// CHECK: "tf.Neg"(%{{.*}}, %[[DEAD]], %[[LIVE]])
+// CHECK: "tf.Square"(%{{.*}}, %[[LIVE]])
 // EXEC-LABEL: 'signals' returned
 // EXEC-SAME: array(9,
 func.func @signals() -> tensor<i32> {

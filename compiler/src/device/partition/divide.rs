@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Type;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::PartTable;
 use super::early::EarlyValues;
@@ -12,6 +12,7 @@ use super::graph::GraphFrames;
 use super::order::{EffectParts, LastEffects};
 use super::primitives::{is_invariant, is_merge, origin};
 use super::reach::{PartIndex, Reach, Role};
+use super::signals::Waiters;
 use super::verify::BRANCH;
 use crate::build::query::bytes_of;
 use crate::device::homes::block_of;
@@ -22,7 +23,7 @@ use crate::device::{errors, is_everywhere, is_handle};
 use crate::dialects::dev;
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::frames::{FrameId, ROOT};
-use crate::dialects::tf_executor::{GRAPH, Primitive, is_chain};
+use crate::dialects::tf_executor::{GRAPH, Primitive};
 use crate::graph::effects::callees;
 use crate::ir::{
     AttrId, AttrKind, BlockId, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
@@ -71,9 +72,10 @@ pub(super) struct Divide<'a, 'm, 'c> {
     /// The op that is being divided, and its function.
     reader: Option<(OpId, StrId)>,
     pub(super) reach: &'a Reach<'a>,
-    effects: EffectParts,
+    pub(super) effects: EffectParts,
     /// The loops of the graph of primitives that is being divided.
     pub(super) graph: GraphFrames,
+    pub(super) waiters: Waiters,
     /// The type in which f32 crosses.
     wire: Option<DType>,
     /// How many bytes a part may receive before they are read; 0 is no limit.
@@ -109,6 +111,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             reach,
             effects,
             graph: GraphFrames::default(),
+            waiters: Waiters::default(),
             wire,
             recv_memory: u64::try_from(cx.number("recv-memory")).unwrap_or(0),
             symbols,
@@ -359,117 +362,6 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         if wire.is_some() { self.cast(received, own, to, loc) } else { received }
     }
 
-    /// Chains in the function of a part that are ready after these chains.
-    pub(super) fn edges(
-        &mut self,
-        chains: &[ValueId],
-        part: PartIndex,
-        made: &mut MadeParts,
-    ) -> Vec<ValueId> {
-        let mut edges = Vec::new();
-        let mut elsewhere: BTreeMap<PartIndex, Vec<ValueId>> = BTreeMap::new();
-        for chain in self.merged(chains) {
-            if !is_chain(self.m(), chain) {
-                // What an island or a call without a part waits for.
-                let loc = self.m().defining_op(chain).map_or(LocId::UNKNOWN, |op| self.m().loc(op));
-                let is_certain = self.is_certain(chain);
-                let present = if is_certain { None } else { self.present(chain, part, made) };
-                let present: Vec<ValueId> = present.into_iter().collect();
-                edges.extend(made.get(&part).and_then(|of| self.ready(&present, of, loc)));
-                continue;
-            }
-            for home in self.chain_homes(chain, part) {
-                let Some(of) = made.get(&part) else { continue };
-                let known = match home == part {
-                    true => of.values.get(&chain),
-                    false => of.signals.get(&(vec![chain], home)),
-                };
-                match known.copied().or_else(|| self.beside(chain, (home, part), made)) {
-                    Some(known) => edges.push(known),
-                    None => elsewhere.entry(home).or_default().push(chain),
-                }
-            }
-        }
-        for (home, mut chains) in elsewhere {
-            chains.sort_by_key(|chain| chain.0);
-            let known = made.get(&part).and_then(|of| of.signals.get(&(chains.clone(), home)));
-            let signal = known.copied().or_else(|| self.signal(&chains, (home, part), made));
-            edges.extend(signal);
-            if let (Some(signal), Some(of)) = (signal, made.get_mut(&part)) {
-                // In a graph of primitives each of them may be dead by itself.
-                let single = chains.iter().filter(|_| !self.graph.is_open());
-                of.signals.extend(single.map(|&chain| ((vec![chain], home), signal)));
-                of.signals.insert((chains, home), signal);
-            }
-        }
-        edges.sort_by_key(|edge| edge.0);
-        edges.dedup();
-        edges
-    }
-
-    /// Sends a part a signal that all these values of another part are there.
-    pub(super) fn signal(
-        &mut self,
-        values: &[ValueId],
-        (home, part): (PartIndex, PartIndex),
-        made: &mut MadeParts,
-    ) -> Option<ValueId> {
-        let &first = values.first()?;
-        let frame = self.cross_in(first, [home, part], made);
-        let (from, to) = (made.get(&home)?, made.get(&part)?);
-        let local: Vec<ValueId> = values.iter().filter_map(|value| from.values.get(value).copied()).collect();
-        let loc = self.m().defining_op(first).map_or(LocId::UNKNOWN, |op| self.m().loc(op));
-        let ready = self.ready(&local, from, loc)?;
-        self.n_signals += 1;
-        Some(self.cross(ready, (from, to), frame, (loc, None)))
-    }
-
-    /// A chain that is ready when all these values are; none for no values.
-    pub(super) fn ready(&mut self, values: &[ValueId], of: &PartFunction, loc: LocId) -> Option<ValueId> {
-        match values {
-            [] => None,
-            [chain] if is_chain(self.m(), *chain) => Some(*chain),
-            _ => {
-                let merge = self.append(of, loc, "tfrt.merge.chains", values, &[CHAIN], &[]);
-                Some(self.m().result(merge, 0))
-            }
-        }
-    }
-
-    /// A chain that is ready after this one of another part, without a signal, because a value of the same op
-    /// crosses anyway. The results of some primitives may be dead while the op is not.
-    fn beside(
-        &mut self,
-        chain: ValueId,
-        (home, part): (PartIndex, PartIndex),
-        made: &mut MadeParts,
-    ) -> Option<ValueId> {
-        use Primitive::{Merge, Switch, SwitchN};
-        let m = self.m();
-        let op = m.defining_op(chain).filter(|&op| home != part && Control::of(m, op).is_none())?;
-        if matches!(Primitive::of(m, op), Some(Switch | SwitchN | Merge)) {
-            return None;
-        }
-        let of = made.get(&part)?;
-        let is_read = |user: OpId| {
-            let is_op = Control::of(m, user).is_none() && m.last_op(m.parent_block(user)?) != Some(user);
-            (is_op && self.reach.part_of_op(m, user) == part).then_some(())
-        };
-        let crosses = |&value: &ValueId| {
-            let is_data = !is_handle(m, value);
-            let is_needed = |value| m.users(value).any(|(user, _)| is_read(user).is_some());
-            is_data && (of.values.contains_key(&value) || is_needed(value))
-        };
-        let value = m.results(op).take(tf::n_data_results(m, op)).find(crosses)?;
-        let value = self.need(value, part, made)?;
-        let of = made.get(&part)?;
-        let loc = self.m().loc(op);
-        let merge = self.append(of, loc, "tfrt.merge.chains", &[value], &[CHAIN], &[]);
-        let ready = self.m().result(merge, 0);
-        made.get_mut(&part)?.signals.insert((vec![chain], home), ready);
-        Some(ready)
-    }
-
     /// Lets effects of an op on these parts wait for the last ones on other parts.
     fn order(&mut self, op: OpId, parts: BTreeSet<PartIndex>, last: &mut LastEffects, made: &mut MadeParts) {
         let loc = self.m().loc(op);
@@ -496,37 +388,6 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     pub(super) fn is_certain(&self, value: ValueId) -> bool {
         let m = self.m();
         m.defining_op(origin(m, value)).is_none_or(|op| is_everywhere(m, op))
-    }
-
-    /// The values that these wait for, if they are merges of chains or completions of calls without a part.
-    pub(super) fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
-        let m = self.m();
-        let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
-        let mut todo: Vec<ValueId> = chains.iter().rev().copied().collect();
-        while let Some(chain) = todo.pop() {
-            if !seen.insert(chain) {
-                continue;
-            }
-            let is_none = |op| Control::of(m, op).is_some() && self.reach.members(m, op).is_empty();
-            match m.defining_op(chain).filter(|&op| is_merge(m, op) || is_none(op)) {
-                Some(op) => todo.extend(m.operands(op).collect::<Vec<_>>().into_iter().rev()),
-                None => found.push(chain),
-            }
-        }
-        found
-    }
-
-    /// The parts that a chain waits for, as an edge to an op of `part`.
-    fn chain_homes(&self, chain: ValueId, part: PartIndex) -> Vec<PartIndex> {
-        let m = self.m();
-        match m.defining_op(chain) {
-            // Nothing waits for a constant.
-            Some(op) if is_everywhere(m, op) => Vec::new(),
-            Some(op) if Control::of(m, op).is_some() => {
-                self.effects.completing(m, op, self.reach).into_iter().collect()
-            }
-            _ => vec![self.reach.home(m, chain).unwrap_or(part)],
-        }
     }
 
     /// Puts an op into the function of a part.

@@ -34,6 +34,7 @@ mod order;
 pub(super) mod primitives;
 mod prune;
 mod reach;
+mod signals;
 #[cfg(test)]
 mod tests;
 mod urgent;

@@ -273,7 +273,9 @@ impl<'m> PartWalk<'m> {
             _ => None,
         });
         let (mut all, mut results) = (vec![start], vec![vec![start]; tf::n_data_results(m, op)]);
-        for (i, name) in callees(m, op).into_iter().enumerate() {
+        let mut seen = FxHashSet::default();
+        // What two branches run sends in one of them only.
+        for (i, name) in callees(m, op).into_iter().enumerate().filter(|&(_, name)| seen.insert(name)) {
             let mut branches = scope.branches.clone();
             branches.extend(branch.map(|branch| (branch, i)));
             let walked =
