@@ -215,16 +215,6 @@ impl HostTensor {
         Ok(HostTensor { shape, ..self.clone() })
     }
 
-    /// A new tensor with these bytes.
-    pub(crate) fn from_bytes(
-        dtype: DType,
-        shape: Shape,
-        bytes: &[u8],
-        allocator: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
-        HostTensor::from_buffer(dtype, shape, Buffer::copy_of(bytes, allocator)?)
-    }
-
     /// A writable copy.
     pub(crate) fn copied(&self, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
         let buffer = Buffer::copy_of(&self.buffer()?.try_read()?, allocator)?;

@@ -180,16 +180,31 @@ impl PreparedOp {
         Ok(PreparedOp { eval, small, of_variants, strings, memory })
     }
 
-    /// The result for small operands, unless it is to overwrite one of them.
-    fn small_result(&self, values: &[Value], allocator: &Arc<dyn Allocator>) -> Option<Value> {
+    /// The result for small operands, in the place of one of them if that may be overwritten.
+    fn small_result(&self, values: &mut [Value], allocator: &Arc<dyn Allocator>) -> Option<Value> {
         let small = self.small?;
-        let may_overwrite = self.memory.may_overwrite;
-        let result = match values {
-            [x] => small.call(&[kept(x, may_overwrite)?], allocator),
-            [a, b] => small.call(&[kept(a, may_overwrite)?, kept(b, may_overwrite)?], allocator),
-            _ => None,
+        let (tensors, may_overwrite) = match values {
+            [x] => (SmallVec::<[&HostTensor; 2]>::from_iter([tensor_of(x)?]), [self.may_overwrite(x), false]),
+            [a, b] => {
+                let may_overwrite = [self.may_overwrite(a), self.may_overwrite(b)];
+                (SmallVec::from_iter([tensor_of(a)?, tensor_of(b)?]), may_overwrite)
+            }
+            _ => return None,
         };
-        Some(Value::object(Tensor(result?)))
+        if may_overwrite.contains(&true)
+            && let Some(at) = small.overwrite(&tensors, |i| may_overwrite[i])
+        {
+            drop(tensors);
+            return Some(std::mem::take(&mut values[at]));
+        }
+        Some(Value::object(Tensor(small.call(&tensors, allocator)?)))
+    }
+
+    /// Whether this is the only reference to a tensor, which may be overwritten.
+    fn may_overwrite(&self, value: &Value) -> bool {
+        let Value::Object(object) = value else { return false };
+        let is_only = |tensor: &Tensor| object.is_unique() && tensor.0.is_unique();
+        self.memory.may_overwrite && object.downcast_ref().is_some_and(is_only)
     }
 }
 
@@ -229,7 +244,7 @@ fn compute(
     }
     let allocator = op.memory.allocator(&mut values, cx)?;
     let allocator = allocator.as_ref().unwrap_or(cx.allocator());
-    if let Some(result) = op.small_result(&values, allocator) {
+    if let Some(result) = op.small_result(&mut values, allocator) {
         return Ok(Results(SmallVec::from_iter([result])));
     }
     if let Some(made) = &op.strings
@@ -246,12 +261,9 @@ fn compute(
     Ok(Results(results.into_iter().map(|tensor| Value::object(Tensor(tensor))).collect()))
 }
 
-/// The dense tensor of a value, unless it may be overwritten, since this is the only reference.
-fn kept(value: &Value, may_overwrite: bool) -> Option<&HostTensor> {
-    let Value::Object(object) = value else { return None };
-    let tensor = &object.downcast_ref::<Tensor>()?.0;
-    let is_only = may_overwrite && object.is_unique() && tensor.is_unique();
-    (!is_only).then_some(tensor)
+/// The dense tensor of a value, if it is one.
+fn tensor_of(value: &Value) -> Option<&HostTensor> {
+    value.downcast_ref::<Tensor>().map(|tensor| &tensor.0)
 }
 
 /// The dense tensor of a value: taken out of the only reference, else cloned.

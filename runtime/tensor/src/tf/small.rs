@@ -1,7 +1,8 @@
 //! Operators on small tensors, without the fixed costs of a call.
 //!
 //! ```text
-//! row, attributes ──OpRow::small──▶ Small ──call──▶ result, or None: call the operator's function instead
+//! row, attributes ──OpRow::small──▶ Small ──call───────▶ result, or None: call the operator's function instead
+//!                                         └─overwrite──▶ the operand that was overwritten by the result
 //! ```
 //!
 //! A call declines operands that are not simple: other element types, shapes that broadcast unless one
@@ -9,11 +10,13 @@
 //! so the errors are those of the operator's function. Elementwise results equal those of the operator's
 //! function; products differ by rounding.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::fast::{arithmetic_of, function_of};
 use super::op::{Attributes, Attrs, Class, Op, OpRow, Type};
-use super::{Binary, Compare};
+use super::unary::of_floats;
+use super::{Binary, Compare, Unary};
 use crate::mem::Allocator;
 use crate::simd::{Arithmetic, Function, Isa, Over};
 use crate::{DType, Element, HostTensor, I1, Shape};
@@ -34,7 +37,7 @@ pub struct Small {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    Unary(Function),
+    Unary(Unary, Option<Function>),
     Binary(Binary, Option<Arithmetic>),
     Compare(Compare),
     /// True for each of the left and the right matrix if it is transposed.
@@ -45,7 +48,7 @@ impl OpRow {
     /// The version of the operator for small tensors, if there is one.
     pub fn small(&self, attrs: &dyn Attrs) -> Option<Small> {
         let kind = match self.class() {
-            Class::Unary(op) => Kind::Unary(function_of(op)?),
+            Class::Unary(op) => Kind::Unary(op, function_of(op)),
             Class::Binary(op) => Kind::Binary(op, arithmetic_of(op)),
             Class::Compare(op) => Kind::Compare(op),
             _ if self.op == Some(Op::MatMul) => {
@@ -62,7 +65,7 @@ impl OpRow {
 impl Small {
     /// True if the operator's function may overwrite an operand with its result.
     pub fn may_overwrite(&self) -> bool {
-        matches!(self.kind, Kind::Unary(_) | Kind::Binary(..))
+        matches!(self.kind, Kind::Unary(..) | Kind::Binary(..))
     }
 
     /// True if results equal those of the operator's function.
@@ -73,20 +76,8 @@ impl Small {
     /// The result; `None` if the call declines the operands.
     #[inline]
     pub fn call(&self, operands: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
-        let first = operands.first()?;
-        let dtype = first.dtype();
-        if self.ty.is_some_and(|ty| ty != Type::Dense(dtype)) {
-            return None;
-        }
+        let dtype = self.dtype(operands)?;
         match (self.kind, operands) {
-            (Kind::Unary(function), [x]) if dtype == DType::F32 && is_small(x.shape()) => {
-                let out = x.copied(allocator).ok()?;
-                Isa::detect().map(function, &mut out.write::<f32>().ok()?);
-                Some(out)
-            }
-            (Kind::Binary(op, arithmetic), [a, b]) if a.dtype() == b.dtype() => {
-                binary((op, arithmetic), a, b, larger(a, b)?, allocator)
-            }
             (Kind::Compare(op), [a, b]) if is_alike(a, b) => match dtype {
                 DType::F32 => compare::<f32>(op, a, b, allocator),
                 DType::F64 => compare::<f64>(op, a, b, allocator),
@@ -96,6 +87,45 @@ impl Small {
             },
             (Kind::MatMul(left, right), [a, b]) if dtype == DType::F32 && b.dtype() == DType::F32 => {
                 product((a, left), (b, right), allocator)
+            }
+            _ => self
+                .elementwise(operands, |x, _| x.copied(allocator).ok().map(Cow::Owned))
+                .map(Cow::into_owned),
+        }
+    }
+
+    /// Overwrites one of the operands with the result, one that `may` be overwritten and has its shape, and
+    /// returns the number of that operand; `None` if the call declines the operands, which keep their
+    /// elements. An operand that may be overwritten shares its memory with no other one.
+    #[inline]
+    pub fn overwrite(&self, operands: &[&HostTensor], may: impl Fn(usize) -> bool) -> Option<usize> {
+        self.dtype(operands)?;
+        let mut overwritten = None;
+        self.elementwise(operands, |x, i| {
+            overwritten = may(i).then_some(i);
+            overwritten.map(|_| Cow::Borrowed(x))
+        })?;
+        overwritten
+    }
+
+    /// The element type of the first operand, unless an attribute contradicts it.
+    fn dtype(&self, operands: &[&HostTensor]) -> Option<DType> {
+        let dtype = operands.first()?.dtype();
+        self.ty.is_none_or(|ty| ty == Type::Dense(dtype)).then_some(dtype)
+    }
+
+    /// The result of an elementwise operator, in what `place` gives for an operand of its shape, and the
+    /// number of that: the operand itself or a copy.
+    #[inline]
+    fn elementwise<'a>(
+        &self,
+        operands: &[&'a HostTensor],
+        place: impl FnOnce(&'a HostTensor, usize) -> Option<Cow<'a, HostTensor>>,
+    ) -> Option<Cow<'a, HostTensor>> {
+        match (self.kind, operands) {
+            (Kind::Unary(op, function), &[x]) if is_small(x.shape()) => unary((op, function), x, place),
+            (Kind::Binary(op, arithmetic), &[a, b]) if a.dtype() == b.dtype() => {
+                binary((op, arithmetic), (a, b), larger(a, b)?, place)
             }
             _ => None,
         }
@@ -123,41 +153,66 @@ fn larger(a: &HostTensor, b: &HostTensor) -> Option<Over> {
     (is_single(of_a, of_b) && is_small(of_b)).then_some(Over::Right)
 }
 
-/// The result of an arithmetic operator in the shape of the operand `over`.
-fn binary(
+/// The result of a function of one tensor.
+fn unary<'a>(
+    (op, function): (Unary, Option<Function>),
+    x: &'a HostTensor,
+    place: impl FnOnce(&'a HostTensor, usize) -> Option<Cow<'a, HostTensor>>,
+) -> Option<Cow<'a, HostTensor>> {
+    match (x.dtype(), function) {
+        (DType::F32, Some(function)) => {
+            let out = place(x, 0)?;
+            Isa::detect().map(function, &mut out.write::<f32>().ok()?);
+            Some(out)
+        }
+        (DType::F32, None) => {
+            let (f, out) = (of_floats(op)?, place(x, 0)?);
+            out.write::<f32>().ok()?.iter_mut().for_each(|x| *x = f(f64::from(*x)) as f32);
+            Some(out)
+        }
+        (DType::F64, _) => {
+            let (f, out) = (of_floats(op)?, place(x, 0)?);
+            out.write::<f64>().ok()?.iter_mut().for_each(|x| *x = f(*x));
+            Some(out)
+        }
+        _ => None,
+    }
+}
+
+/// The result of an arithmetic operator, in the shape of the operand `over`.
+fn binary<'a>(
     (op, arithmetic): (Binary, Option<Arithmetic>),
-    a: &HostTensor,
-    b: &HostTensor,
+    (a, b): (&'a HostTensor, &'a HostTensor),
     over: Over,
-    allocator: &Arc<dyn Allocator>,
-) -> Option<HostTensor> {
-    let (shaped, other) = if over == Over::Left { (a, b) } else { (b, a) };
-    match (a.dtype(), op) {
+    place: impl FnOnce(&'a HostTensor, usize) -> Option<Cow<'a, HostTensor>>,
+) -> Option<Cow<'a, HostTensor>> {
+    let (shaped, other, i) = if over == Over::Left { (a, b, 0) } else { (b, a, 1) };
+    let place = move || place(shaped, i);
+    match (shaped.dtype(), op) {
         (DType::F32, _) => {
             if shaped.num_elements() == 1
                 && let Some(f) = of_scalars(op)
             {
                 let result = f(*a.read::<f32>().ok()?.first()?, *b.read::<f32>().ok()?.first()?);
-                let bytes = result.to_le_bytes();
-                return HostTensor::from_bytes(DType::F32, shaped.shape().clone(), &bytes, allocator).ok();
+                let out = place()?;
+                *out.write::<f32>().ok()?.first_mut()? = result;
+                return Some(out);
             }
-            let (arithmetic, out) = (arithmetic?, shaped.copied(allocator).ok()?);
+            let (arithmetic, out) = (arithmetic?, place()?);
             let other = other.read::<f32>().ok()?;
             Isa::detect().arithmetic(arithmetic, over, &mut out.write::<f32>().ok()?, &other);
             Some(out)
         }
-        (DType::F64, Binary::Add) => zip::<f64>(shaped, other, over, allocator, |a, b| a + b),
-        (DType::F64, Binary::Sub) => zip::<f64>(shaped, other, over, allocator, |a, b| a - b),
-        (DType::F64, Binary::Mul) => zip::<f64>(shaped, other, over, allocator, |a, b| a * b),
-        (DType::F64, Binary::RealDiv | Binary::Div) => {
-            zip::<f64>(shaped, other, over, allocator, |a, b| a / b)
-        }
-        (DType::I32, Binary::Add) => zip(shaped, other, over, allocator, i32::wrapping_add),
-        (DType::I32, Binary::Sub) => zip(shaped, other, over, allocator, i32::wrapping_sub),
-        (DType::I32, Binary::Mul) => zip(shaped, other, over, allocator, i32::wrapping_mul),
-        (DType::I64, Binary::Add) => zip(shaped, other, over, allocator, i64::wrapping_add),
-        (DType::I64, Binary::Sub) => zip(shaped, other, over, allocator, i64::wrapping_sub),
-        (DType::I64, Binary::Mul) => zip(shaped, other, over, allocator, i64::wrapping_mul),
+        (DType::F64, Binary::Add) => zip::<f64>(place()?, other, over, |a, b| a + b),
+        (DType::F64, Binary::Sub) => zip::<f64>(place()?, other, over, |a, b| a - b),
+        (DType::F64, Binary::Mul) => zip::<f64>(place()?, other, over, |a, b| a * b),
+        (DType::F64, Binary::RealDiv | Binary::Div) => zip::<f64>(place()?, other, over, |a, b| a / b),
+        (DType::I32, Binary::Add) => zip(place()?, other, over, i32::wrapping_add),
+        (DType::I32, Binary::Sub) => zip(place()?, other, over, i32::wrapping_sub),
+        (DType::I32, Binary::Mul) => zip(place()?, other, over, i32::wrapping_mul),
+        (DType::I64, Binary::Add) => zip(place()?, other, over, i64::wrapping_add),
+        (DType::I64, Binary::Sub) => zip(place()?, other, over, i64::wrapping_sub),
+        (DType::I64, Binary::Mul) => zip(place()?, other, over, i64::wrapping_mul),
         _ => None,
     }
 }
@@ -173,22 +228,21 @@ fn of_scalars(op: Binary) -> Option<fn(f32, f32) -> f32> {
     })
 }
 
-/// `f` of all pairs of elements, of which `other` has as many as `shaped`, or one. `shaped` is the left
-/// operand if `over` says so.
-fn zip<T: Element>(
-    shaped: &HostTensor,
+/// `f` of all pairs of elements, of which `other` has as many as `out`, or one, in place of those of `out`.
+/// They are the left operand's if `over` says so.
+fn zip<'a, T: Element>(
+    out: Cow<'a, HostTensor>,
     other: &HostTensor,
     over: Over,
-    allocator: &Arc<dyn Allocator>,
     f: impl Fn(T, T) -> T,
-) -> Option<HostTensor> {
-    let out = shaped.copied(allocator).ok()?;
+) -> Option<Cow<'a, HostTensor>> {
     let other = other.read::<T>().ok()?;
     let mut elements = out.write::<T>().ok()?;
     match (&*other, over) {
         (&[b], Over::Left) => elements.iter_mut().for_each(|a| *a = f(*a, b)),
         (&[a], Over::Right) => elements.iter_mut().for_each(|b| *b = f(a, *b)),
-        (other, _) => elements.iter_mut().zip(other).for_each(|(a, b)| *a = f(*a, *b)),
+        (other, Over::Left) => elements.iter_mut().zip(other).for_each(|(a, &b)| *a = f(*a, b)),
+        (other, Over::Right) => elements.iter_mut().zip(other).for_each(|(b, &a)| *b = f(a, *b)),
     }
     drop(elements);
     Some(out)
@@ -260,10 +314,30 @@ mod tests {
         let (small, eval) = made(name);
         let found = small.call(operands, &allocator);
         assert_eq!(found.is_some(), is_taken, "{name}");
-        if let Some(found) = found {
-            let want = eval(operands, &allocator).unwrap().remove(0);
+        let Some(found) = found else { return };
+        let want = eval(operands, &allocator).unwrap().remove(0);
+        let compare = |found: &HostTensor| {
             assert_eq!((found.dtype(), found.shape()), (want.dtype(), want.shape()));
             assert_eq!(*found.read_bytes().unwrap(), *want.read_bytes().unwrap(), "{name}");
+        };
+        compare(&found);
+        // In place of each operand that has the shape of the result.
+        for at in 0..operands.len() {
+            let own = operands[at].copied(&allocator).unwrap();
+            let mut operands = operands.to_vec();
+            operands[at] = &own;
+            match small.overwrite(&operands, |i| i == at) {
+                Some(overwritten) => {
+                    assert_eq!(overwritten, at);
+                    compare(&own);
+                }
+                None => assert_eq!(*own.read_bytes().unwrap(), *operands[at].read_bytes().unwrap()),
+            }
+        }
+        assert_eq!(small.overwrite(operands, |_| false), None);
+        if small.may_overwrite() && operands.iter().all(|x| x.shape() == want.shape()) {
+            let own: Vec<_> = operands.iter().map(|x| x.copied(&allocator).unwrap()).collect();
+            assert!(small.overwrite(&own.iter().collect::<Vec<_>>(), |_| true).is_some());
         }
     }
 
@@ -276,9 +350,13 @@ mod tests {
         for name in ["AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Less", "Equal", "MatMul"] {
             check(name, &[&x, &y], true);
         }
-        for name in ["Neg", "Relu", "Exp"] {
+        let doubles = HostTensor::from_vec([2, 2], vec![1.5f64, -2.0, 0.0, 4.0]).unwrap();
+        for name in ["Neg", "Relu", "Exp", "Sin", "Lgamma"] {
             check(name, &[&x], true);
+            check(name, &[&doubles], true);
         }
+        check("Neg", &[&n], false);
+        check("Invert", &[&x], false);
         check("Mul", &[&n, &n], true);
         check("AddV2", &[&long, &long], true);
         check("GreaterEqual", &[&n, &n], true);

@@ -48,6 +48,11 @@ pub fn unary(op: Unary, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Resul
     })
 }
 
+/// The function of f32 and f64, if the operator is defined for them.
+pub(super) fn of_floats(op: Unary) -> Option<fn(f64) -> f64> {
+    f64::unary(op)
+}
+
 /// `LeakyRelu`: `x` or `alpha * x`, whichever is larger for `alpha` < 1. Floats only.
 pub fn leaky_relu(
     x: &HostTensor,
