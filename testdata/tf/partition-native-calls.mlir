@@ -175,3 +175,30 @@ func.func @islands() -> tensor<i32> {
   }
   func.return %r : tensor<i32>
 }
+
+// What reads a variable after a call waits for the effects of the call, not for the op of another part that fails.
+// EXEC-LABEL: 'reads_after_a_failure' returned
+// EXEC-SAME: array(6,{{.*}}<<error: {{.*}}7 is not in
+func.func private @writes_and_fails(%v: tensor<!tf_type.resource>, %x: tensor<i32>) -> tensor<i32> {
+  %r = tf_executor.graph -> tensor<i32> {
+    %p = "tf.Less"(%x, %x) {device = "/cpu:0"} : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %f, %t = tf_executor.Switch %x, %p : (tensor<i32>, tensor<i1>) -> (tensor<i32>, tensor<i32>)
+    %done = "tf.AssignVariableOp"(%v, %f) : (tensor<!tf_type.resource>, tensor<i32>) -> !tfrt.chain
+    %table = "tf.Const"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
+    %seven = "tf.Const"() {value = dense<7> : tensor<i32>} : () -> tensor<i32>
+    %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+    %no = "tf.GatherV2"(%table, %seven, %axis) {device = "/cpu:1"} : (tensor<2xi32>, tensor<i32>, tensor<i32>) -> tensor<i32>
+    tf_executor.fetch %no : tensor<i32>
+  }
+  func.return %r : tensor<i32>
+}
+func.func @reads_after_a_failure() -> (tensor<i32>, tensor<i32>) {
+  %x = "tf.Const"() {value = dense<6> : tensor<i32>} : () -> tensor<i32>
+  %v = "tf.VarHandleOp"() {device = "/cpu:0", dtype = i32, shape = #tf_type.shape<>, shared_name = "v"} : () -> tensor<!tf_type.resource>
+  %r:2 = tf_executor.graph -> (tensor<i32>, tensor<i32>) {
+    %no, %done = "tf.StatefulPartitionedCall"(%v, %x) {f = @writes_and_fails} : (tensor<!tf_type.resource>, tensor<i32>) -> (tensor<i32>, !tfrt.chain)
+    %read = "tf.ReadVariableOp"(%v, %done) : (tensor<!tf_type.resource>, !tfrt.chain) -> tensor<i32>
+    tf_executor.fetch %read, %no : tensor<i32>, tensor<i32>
+  }
+  func.return %r#0, %r#1 : tensor<i32>, tensor<i32>
+}

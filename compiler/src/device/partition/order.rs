@@ -52,10 +52,8 @@ impl EffectParts {
                 if is_outside(m, op) {
                     outside.entry(reach.part_of_op(m, op)).or_default().push(name);
                 }
-                if m.op_name_str(op) == GRAPH {
-                    let members = &reach.functions[&name].members;
-                    members.iter().for_each(|&part| any.entry(part).or_default().push(name));
-                } else if state_access(m, op).is_some() {
+                // The ops of a graph of primitives have effects of their own.
+                if m.op_name_str(op) != GRAPH && state_access(m, op).is_some() {
                     any.entry(reach.part_of_op(m, op)).or_default().push(name);
                 }
                 calls.extend(callees(m, op).into_iter().map(|callee| (name, callee)));
@@ -105,8 +103,7 @@ impl EffectParts {
     }
 }
 
-/// True if an op has an effect that is not on a resource of the program. The ops of a graph of primitives
-/// have effects of their own.
+/// True if an op has an effect that is not on a resource of the program.
 fn is_outside(m: &Module, op: OpId) -> bool {
     m.op_name_str(op) != GRAPH
         && state_access(m, op).is_some()
