@@ -352,7 +352,9 @@ macro_rules! x86_tile {
             }
         }
 
+        // Not inlined: one function with all the tiles takes seconds more to compile than the tiles.
         #[cfg(target_arch = "x86_64")]
+        #[inline(never)]
         #[target_feature(enable = $features)]
         fn $of<const R: usize, const V: usize, const ASKS: bool, const STEPS: bool>(
             (part, width): (usize, usize),
