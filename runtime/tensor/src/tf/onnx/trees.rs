@@ -9,8 +9,8 @@
 //!
 //! The way through a tree is a chain of loads and comparisons, each of which waits for the one before. So a
 //! row of features walks [`AT_ONCE`] trees at once, in steps without branches: a leaf is its own child, and
-//! the walk ends with a step in which no tree changes its node. Leaf weights are added in the order of the
-//! trees.
+//! the walk ends with a step in which no tree changes its node. Ensembles whose nodes all test in one of the
+//! usual ways have code without the table of outcomes. Leaf weights are added in the order of the trees.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ mod tests;
 use std::collections::HashMap;
 
 use super::super::fast::{self, Cx};
-use super::{WideFloat, with_float};
+use super::with_float;
 use crate::error::invalid;
 use crate::scratch::{collected, filled, no_room, push, with_room};
 use crate::{DType, HostTensor, Shape, TensorError};
@@ -62,6 +62,10 @@ const COST: usize = 64;
 /// less, equal, greater, and not a number.
 type Outcomes = u8;
 
+/// The outcomes of `BRANCH_LT` and `BRANCH_LEQ`.
+const LESS: u32 = 0b001;
+const LESS_OR_EQUAL: u32 = 0b011;
+
 /// The outcome for a feature that is not a number.
 const NAN: u32 = 3;
 
@@ -81,14 +85,37 @@ struct TreeNode<V> {
     children: [u32; 2],
 }
 
-impl<V: WideFloat> TreeNode<V> {
-    /// The next node for a row of features.
+/// A number that can be compared with one of type `V`, both in a type that holds either.
+trait Meets<V>: Copy {
+    type Common: PartialOrd + Copy;
+    fn meet(self, other: V) -> [Self::Common; 2];
+}
+
+macro_rules! meets {
+    ($($ty:ident and $other:ident in $common:ident;)*) => {$(
+        impl Meets<$other> for $ty {
+            type Common = $common;
+            #[inline(always)]
+            fn meet(self, other: $other) -> [$common; 2] {
+                [self.into(), other.into()]
+            }
+        }
+    )*};
+}
+meets! { f32 and f32 in f32; f32 and f64 in f64; f64 and f32 in f64; f64 and f64 in f64; }
+
+impl<V: Copy> TreeNode<V> {
+    fn is_leaf(&self) -> bool {
+        self.feature >> FEATURE_BITS == u32::from(ANY)
+    }
+
+    /// The next node for a row of features. `test` gets the outcomes for which the node's test is true, the
+    /// feature and the node's value.
     #[inline(always)]
-    fn next<T: WideFloat>(&self, row: &[T]) -> u32 {
-        let (x, value) = (row[(self.feature & ((1 << FEATURE_BITS) - 1)) as usize].wide(), self.value.wide());
-        let outcome = u32::from(x >= value) + u32::from(x > value) + NAN * u32::from(x.is_nan());
-        let holds = (self.feature >> (FEATURE_BITS + outcome)) & 1;
-        self.children[1 - holds as usize]
+    fn next<T: Meets<V>>(&self, row: &[T], test: impl Fn(u32, [T::Common; 2]) -> bool) -> u32 {
+        let feature = row[(self.feature & ((1 << FEATURE_BITS) - 1)) as usize];
+        let holds = test(self.feature >> FEATURE_BITS, feature.meet(self.value));
+        self.children[usize::from(!holds)]
     }
 }
 
@@ -107,6 +134,8 @@ pub struct Trees {
     roots: Vec<u32>,
     /// Targets and weights, leaf by leaf.
     weights: Vec<(u32, f32)>,
+    /// The outcomes for which the test of each inner node is true, if they are the same for all.
+    outcomes: Option<u32>,
     n_targets: usize,
     /// The minimum number of features for the tests.
     n_features: usize,
@@ -118,8 +147,8 @@ pub struct Trees {
 /// The outcomes for which a node's test is true; `None` for a leaf.
 fn outcomes_of(op: &'static str, mode: &str) -> Result<Option<Outcomes>, TensorError> {
     Ok(Some(match mode {
-        "BRANCH_LEQ" => 0b011,
-        "BRANCH_LT" => 0b001,
+        "BRANCH_LEQ" => LESS_OR_EQUAL as Outcomes,
+        "BRANCH_LT" => LESS as Outcomes,
         "BRANCH_GTE" => 0b110,
         "BRANCH_GT" => 0b100,
         "BRANCH_EQ" => 0b010,
@@ -166,6 +195,7 @@ impl Trees {
             leaves: Vec::new(),
             roots: Vec::new(),
             weights: Vec::new(),
+            outcomes: None,
             n_targets,
             n_features: 0,
             aggregate,
@@ -181,6 +211,10 @@ impl Trees {
             nodes.push(trees.node(op, lists, i, &places)?);
         }
         trees.expect_no_cycle(op, &nodes)?;
+        let mut outcomes =
+            nodes.iter().filter(|node| !node.is_leaf()).map(|node| node.feature >> FEATURE_BITS);
+        let first = outcomes.next();
+        trees.outcomes = first.filter(|&first| outcomes.all(|outcomes| outcomes == first));
         let is_narrow =
             nodes.iter().all(|node| f64::from(node.value as f32) == node.value || node.value.is_nan());
         trees.nodes = if is_narrow {
@@ -301,8 +335,7 @@ impl Trees {
             push(&mut open, root)?;
             while let Some(&node) = open.last() {
                 let (state, children) = (&mut states[node as usize], nodes[node as usize].children);
-                let is_leaf = nodes[node as usize].feature >> FEATURE_BITS == u32::from(ANY);
-                if is_leaf || *state != Visit::New {
+                if nodes[node as usize].is_leaf() || *state != Visit::New {
                     *state = Visit::Done;
                     open.pop();
                     continue;
@@ -322,14 +355,35 @@ impl Trees {
         Ok(())
     }
 
-    fn evaluate<T: WideFloat>(&self, row: &[T], out: &mut [f32]) {
+    fn evaluate<T: Meets<f32> + Meets<f64>>(&self, row: &[T], out: &mut [f32]) {
         match &self.nodes {
-            TreeNodes::Narrow(nodes) => self.aggregate(nodes, row, out),
-            TreeNodes::Wide(nodes) => self.aggregate(nodes, row, out),
+            TreeNodes::Narrow(nodes) => self.tested(nodes, row, out),
+            TreeNodes::Wide(nodes) => self.tested(nodes, row, out),
         }
     }
 
-    fn aggregate<V: WideFloat, T: WideFloat>(&self, nodes: &[TreeNode<V>], row: &[T], out: &mut [f32]) {
+    fn tested<V: Copy, T: Meets<V>>(&self, nodes: &[TreeNode<V>], row: &[T], out: &mut [f32]) {
+        match self.outcomes {
+            Some(LESS) => self.aggregate(nodes, row, out, |_, [x, value]| x < value),
+            Some(LESS_OR_EQUAL) => self.aggregate(nodes, row, out, |_, [x, value]| x <= value),
+            _ => self.aggregate(nodes, row, out, |outcomes, [x, value]| {
+                // A comparison of a number with itself fails for NaN only.
+                #[expect(clippy::eq_op, reason = "the type has no other test")]
+                let is_nan = x != x;
+                let outcome = u32::from(x >= value) + u32::from(x > value) + NAN * u32::from(is_nan);
+                (outcomes >> outcome) & 1 != 0
+            }),
+        }
+    }
+
+    #[inline(always)]
+    fn aggregate<V: Copy, T: Meets<V>>(
+        &self,
+        nodes: &[TreeNode<V>],
+        row: &[T],
+        out: &mut [f32],
+        test: impl Fn(u32, [T::Common; 2]) -> bool,
+    ) {
         // For minimum and maximum, NaN marks a target without a weight.
         let is_sum = matches!(self.aggregate, Aggregate::Sum | Aggregate::Average);
         out.fill(if is_sum { 0.0 } else { f32::NAN });
@@ -340,7 +394,7 @@ impl Trees {
             while !row.is_empty() {
                 let mut changed = 0;
                 for at in &mut at {
-                    let next = nodes[*at as usize].next(row);
+                    let next = nodes[*at as usize].next(row, &test);
                     changed |= next ^ *at;
                     *at = next;
                 }
