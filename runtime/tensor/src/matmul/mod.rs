@@ -389,7 +389,8 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             };
             let by_steps = self.a.by_steps();
             let mut segments = [Segment { a: &a[0], by_steps, b: PanelSteps::NONE, next: &[] }; SEGMENTS];
-            for (i, segment) in segments.iter_mut().enumerate().take(steps.len().div_ceil(each)) {
+            let segments = &mut segments[..steps.len().div_ceil(each)];
+            for (i, segment) in segments.iter_mut().enumerate() {
                 let (b, next) = (b.part(i * each, each), nexts.next().unwrap_or(&[]));
                 *segment = Segment { a: &a[i], by_steps, b, next };
             }
@@ -401,7 +402,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                 let epilogue = self.epilogue.part(col, rows.start * self.stride + col);
                 place = Place { epilogue, stride: self.stride, ..place };
             }
-            self.isa.tile((rows.len(), width), &segments, &mut place);
+            self.isa.tile((rows.len(), width), segments, &mut place);
         }
     }
 

@@ -246,22 +246,40 @@ fn prefetch_into_l2(x: &f32) {
     unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(x).cast()) };
 }
 
-/// See [`super::Isa::copy_rows`]. Copies whole cache lines where there is enough after a row.
+/// See [`super::Isa::copy_rows`]. Copies whole cache lines where there is enough after each row. Few lines
+/// are a constant: a call for each row would take longer than the copy.
 #[inline(always)]
-#[allow(clippy::manual_memcpy, reason = "a call costs more than so few numbers")]
 pub(super) fn copy_rows((from, distance): (&[f32], usize), len: usize, at: usize, out: &mut [Row]) {
+    let lines = len.div_ceil(LINE);
+    let reach = out.len().saturating_sub(1) * distance + lines * LINE;
+    if reach > from.len() || at + lines * LINE > ROW {
+        return copy_single_rows((from, distance), len, at, out);
+    }
+    match lines {
+        1 => copy_lines::<1>((from, distance), at, out),
+        2 => copy_lines::<2>((from, distance), at, out),
+        3 => copy_lines::<3>((from, distance), at, out),
+        4 => copy_lines::<4>((from, distance), at, out),
+        _ => copy_single_rows((from, distance), lines * LINE, at, out),
+    }
+}
+
+#[inline(always)]
+fn copy_lines<const N: usize>((from, distance): (&[f32], usize), at: usize, out: &mut [Row]) {
+    for (i, out) in out.iter_mut().enumerate() {
+        let (from, to) = (from[i * distance..].as_chunks::<LINE>().0, out[at..].as_chunks_mut::<LINE>().0);
+        if let (Some(from), Some(to)) = (from.first_chunk::<N>(), to.first_chunk_mut()) {
+            *to = *from;
+        }
+    }
+}
+
+#[inline(always)]
+fn copy_single_rows((from, distance): (&[f32], usize), len: usize, at: usize, out: &mut [Row]) {
     for (i, out) in out.iter_mut().enumerate() {
         let (Some(row), Some(out)) = (from.get(i * distance..), out.get_mut(at..)) else { return };
         let len = len.min(row.len()).min(out.len());
-        let has_more = row.len().min(out.len()) >= len.next_multiple_of(LINE);
-        let lines = if has_more { len.div_ceil(LINE) } else { len / LINE };
-        let (from, to) = (&row.as_chunks::<LINE>().0[..lines], &mut out.as_chunks_mut::<LINE>().0[..lines]);
-        for line in 0..lines {
-            to[line] = from[line];
-        }
-        for p in lines * LINE..len {
-            out[p] = row[p];
-        }
+        out[..len].copy_from_slice(&row[..len]);
     }
 }
 
