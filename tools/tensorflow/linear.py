@@ -90,6 +90,105 @@ def matrices():
     case.write()
 
 
+def solutions():
+    """Least squares, and systems of few diagonals."""
+    case = Case("op_solutions", rtol=2e-4, atol=1e-5)
+    for dtype in [np.float32, np.float64, np.complex64, np.complex128]:
+        word = np.dtype(dtype).name
+
+        def feed(name, seed, *shape):
+            x = normal(seed, *shape, dtype=np.float64)
+            x = x + 1j * normal(seed + 9, *shape, dtype=np.float64) if word[0] == "c" else x
+            return case.feed(f"{name}_{word}", x.astype(dtype), shape=None if seed % 2 else "array")
+
+        for rows, columns in [(4, 2), (2, 4), (3, 3)]:
+            a, b = feed(f"a_{rows}x{columns}", 4, 2, rows, columns), feed(f"b_{rows}x{columns}", 7, 2, rows, 3)
+            low = tf.concat([a[..., :1, :]] * rows, -2)
+            for name, x, regularizer, fast in [("fast", a, 0., True), ("regular", a, .5, True), ("slow", a, .5, False),
+                                               ("low", low, 0., False), ("low_regular", low, .25, True)]:
+                case.fetch(f"{name}_{rows}x{columns}_{word}", raw.MatrixSolveLs(
+                    matrix=x, rhs=b, l2_regularizer=tf.constant(regularizer, tf.float64), fast=fast))
+        for n in [1, 2, 3, 6]:
+            diagonals, right = feed(f"diagonals_{n}", 21, 2, 3, n), feed(f"right_{n}", 22, 2, n, 2)
+            for name, pivoting, perturb in [("plain", False, False), ("partial", True, False), ("perturbed", True, True)]:
+                case.fetch(f"tridiagonal_{name}_{n}_{word}", raw.TridiagonalSolve(
+                    diagonals=diagonals, rhs=right, partial_pivoting=pivoting, perturb_singular=perturb))
+            case.fetch(f"tridiagonal_product_{n}_{word}", raw.TridiagonalMatMul(
+                superdiag=diagonals[:, :1], maindiag=diagonals[:, 1:2], subdiag=diagonals[:, 2:], rhs=right))
+            for bands in [1, 2, n, n + 1]:
+                if f"bands_{n}_{bands}_{word}" in case.feeds:
+                    continue
+                matrix = feed(f"bands_{n}_{bands}", 33, 2, 1, bands, n)
+                for lower in [True, False]:
+                    for adjoint in [True, False]:
+                        case.fetch(f"banded_{n}_{bands}_{lower}_{adjoint}_{word}", raw.BandedTriangularSolve(
+                            matrix=matrix, rhs=right, lower=lower, adjoint=adjoint))
+        # Exact in all precisions: pivots that are zero.
+        singular = tf.constant([[[2, 0], [1, 4], [0, 2]], [[1, 0], [0, 3], [0, 0]]], dtype)
+        solve = lambda diagonals, **attrs: raw.TridiagonalSolve(
+            diagonals=diagonals, rhs=tf.ones([*diagonals.shape[:-2], diagonals.shape[-1], 1], dtype), **attrs)
+        case.fetch(f"moved_{word}", solve(singular, perturb_singular=True))
+        case.fetch(f"moved_1_{word}", solve(singular[..., :1], perturb_singular=True))
+        case.fetch(f"moved_3_{word}", solve(tf.constant([[1, 2, 0], [0, 0, 0], [0, 0, 1]], dtype), perturb_singular=True))
+        case.fetch(f"exchanged_{word}", solve(tf.constant([[1, 2, 0], [0, 0, 5], [0, 3, 1]], dtype)))
+        if word[0] == "f":
+            for pivoting in [True, False]:
+                case.fetch(f"singular_{word}_{pivoting}", solve(singular, partial_pivoting=pivoting))
+            case.fetch(f"singular_1_{word}", solve(singular[..., :1] * 0))
+    case.write()
+
+
+def functions():
+    """Eigenvalues and functions of any square matrices."""
+    case = Case("op_matrix_functions", rtol=2e-4, atol=2e-5)
+    tf.import_graph_def(tf.GraphDef(versions={"producer": 8}))
+    jordan = np.array([[2, 1, 0], [0, 2, 1], [0, 0, 2]])
+    for dtype in [np.float32, np.float64, np.complex64, np.complex128]:
+        word = np.dtype(dtype).name
+        to = np.complex64 if word in ["float32", "complex64"] else np.complex128
+        for n in [0, 1, 2, 3, 7]:
+            def made(seed):
+                x = normal(seed, 2, n, n, dtype=np.float64)
+                return (x + 1j * normal(seed + 9, 2, n, n, dtype=np.float64) if word[0] == "c" else x).astype(dtype)
+
+            x = case.feed(f"x_{n}_{word}", made(3), shape=None if n == 3 else "array")
+            for scale in [.01, 1, 9]:
+                case.fetch(f"exponential_{n}_{scale}_{word}", raw.MatrixExponential(input=x * tf.cast(scale, dtype)))
+            # Eigenvalues away from the negative numbers.
+            y = made(4) + 4 * np.eye(n, dtype=dtype)
+            y = case.feed(f"y_{n}_{word}", y.astype(dtype))
+            case.fetch(f"root_{n}_{word}", raw.MatrixSquareRoot(input=y))
+            if word[0] == "c":
+                case.fetch(f"root_any_{n}_{word}", raw.MatrixSquareRoot(input=x))
+                case.fetch(f"logarithm_{n}_{word}", raw.MatrixLogarithm(input=y))
+                case.fetch(f"logarithm_any_{n}_{word}", raw.MatrixLogarithm(input=x))
+                case.fetch(f"logarithm_large_{n}_{word}", raw.MatrixLogarithm(input=y * tf.cast(1e6, dtype)))
+            else:
+                case.fetch(f"hermitian_{n}_{word}", raw.SelfAdjointEig(input=x)[..., :1, :])
+            # Orders and phases are any: what is compared does not depend on them.
+            values, vectors = raw.Eig(input=x, Tout=to)
+            only, _ = raw.Eig(input=x, Tout=to, compute_v=False)
+            for name, e in [("values", values), ("only", only)]:
+                case.fetch(f"{name}_{n}_{word}", tf.reduce_sum(e, -1), tf.reduce_prod(e, -1), tf.sort(tf.abs(e), -1))
+            if n:
+                case.fetch(f"eigen_{n}_{word}", tf.matmul(vectors * values[..., None, :], tf.linalg.inv(vectors)))
+                case.fetch(f"norms_{n}_{word}", tf.norm(tf.abs(vectors), axis=-2))
+            if word[0] == "c":
+                case.fetch(f"sorted_{n}_{word}", values)
+        given = case.feed(f"jordan_{word}", np.array([jordan, np.eye(3), np.diag([4, 9, 1e-4])]).astype(dtype))
+        case.fetch(f"jordan_exponential_{word}", raw.MatrixExponential(input=given))
+        case.fetch(f"jordan_root_{word}", raw.MatrixSquareRoot(input=given))
+        case.fetch(f"jordan_values_{word}", tf.abs(raw.Eig(input=given[1:], Tout=to)[0]))
+        negative = tf.constant([[[-1, 2, 1], [0, 4, 1], [0, 0, 9]]], dtype)
+        case.fetch(f"negative_{word}", raw.MatrixSquareRoot(input=negative))
+        if word[0] == "c":
+            case.fetch(f"jordan_logarithm_{word}", raw.MatrixLogarithm(input=given))
+            case.fetch(f"negative_logarithm_{word}", raw.MatrixLogarithm(input=negative))
+    for op in [raw.MatrixExponential, raw.MatrixSquareRoot]:
+        case.fetch(f"nan_{op.__name__}", op(input=tf.constant([[np.nan, 1], [2, 3]], tf.float32)))
+    case.write()
+
+
 def fourier():
     case = Case("op_fourier", rtol=1e-4, atol=1e-4)
     for dtype in [np.complex64, np.complex128]:
@@ -116,4 +215,6 @@ def fourier():
 if __name__ == "__main__":
     special()
     matrices()
+    solutions()
+    functions()
     fourier()

@@ -361,6 +361,18 @@ pub(crate) const OPERATORS: &[&str] = &[
     "MatrixSolve: 2x2; 2x1 -> 2x1 <{adjoint = true}>",
     "MatrixTriangularSolve: 2x2; 2x1 -> 2x1",
     "MatrixTriangularSolve: 2x2; 2x1 -> 2x1 <{adjoint = true, lower = false}>",
+    "BandedTriangularSolve: 2x3; 3x2 -> 3x2",
+    "BandedTriangularSolve: 2x2x3; 3x2 -> 2x3x2 <{adjoint = true}>",
+    "BandedTriangularSolve: 2x3; 2x3x1 -> 2x3x1 <{lower = false}>",
+    "BandedTriangularSolve: 3x3; 3x1 -> 3x1 <{adjoint = true, lower = false}>",
+    "~MatrixSolveLs: 3x2; 3x2; =0.5:f64 -> 2x2",
+    "~MatrixSolveLs: 2x3; 2x1; =0.25:f64 -> 3x1",
+    "MatrixSquareRoot: 2x2@1..2 -> 2x2",
+    "MatrixSquareRoot: 2x1x1 -> 2x1x1",
+    "TridiagonalMatMul: 1x3; 1x3; 1x3; 3x2 -> 3x2",
+    "TridiagonalMatMul: 2x1x1; 2x1x1; 2x1x1; 2x1x2 -> 2x1x2",
+    "TridiagonalSolve: 3x3; 3x2 -> 3x2",
+    "TridiagonalSolve: 2x3x2; 2x2x1 -> 2x2x1 <{partial_pivoting = false}>",
     "~Qr: 3x2 -> 3x2; 2x2",
     "~Qr: 2x3 -> 2x2; 2x3",
 ];
@@ -450,6 +462,15 @@ pub(crate) const COMPOSED: &[(&str, &str, &str, &str)] = &[
   %a = "tf.AddV2"(%x0, %t) : (TYPE0, tensor<3x3xf64>) -> tensor<3x3xf64>
   %y0, %v = "tf.SelfAdjointEigV2"(%a) <{compute_v = true}> : (tensor<3x3xf64>) -> (tensor<3xf64>, tensor<3x3xf64>)
   %y1 = "tf.Square"(%v) : (tensor<3x3xf64>) -> tensor<3x3xf64>
+"#,
+        "3; 3x3",
+    ),
+    (
+        "Eig",
+        "3x3@-1..2",
+        r#"  %e, %v = "tf.Eig"(%x0) <{compute_v = true}> : (TYPE0) -> (tensor<3xcomplex<f64>>, tensor<3x3xcomplex<f64>>)
+  %y0 = "tf.ComplexAbs"(%e) : (tensor<3xcomplex<f64>>) -> tensor<3xf64>
+  %y1 = "tf.ComplexAbs"(%v) : (tensor<3x3xcomplex<f64>>) -> tensor<3x3xf64>
 "#,
         "3; 3x3",
     ),

@@ -1,5 +1,6 @@
-//! Linear algebra. `xᴴ` is the adjoint.
+//! Linear algebra. `xᴴ` is the adjoint, `xᵀ` the transpose without a conjugation.
 
+use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use crate::grad::val::Val;
@@ -8,6 +9,7 @@ use crate::grad::vjp::{At, Vjp};
 
 pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
+        Op::BandedTriangularSolve => Rule(banded_solution),
         Op::Cholesky => Rule(|g| {
             let (l, d) = (g.y(0), g.d());
             let inverse = l.bin(Op::MatrixTriangularSolve, eye(l));
@@ -21,6 +23,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             g.dx(0, g.x(1).bin(Op::Cross, g.d()));
             g.dx(1, g.d().bin(Op::Cross, g.x(0)));
         }),
+        Op::Eig => Rule(any_eigen),
         Op::LogMatrixDeterminant => Rule(|g| {
             let Some(d) = g.dy(1) else { return };
             g.dx(0, d.expand(-1).expand(-1) * adjoint_inverse(g.x(0)));
@@ -35,12 +38,37 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             g.dx(0, -y.matmul(right, !adjoint, false));
         }),
         Op::MatrixSolve => Rule(|g| solution(g, Op::MatrixSolve, None)),
+        Op::MatrixSolveLs => Rule(least_squares),
+        Op::MatrixSquareRoot => Rule(square_root),
         Op::MatrixTriangularSolve => {
             Rule(|g| solution(g, Op::MatrixTriangularSolve, Some(g.bool("lower").unwrap_or(true))))
         }
         Op::Qr => Rule(qr),
         Op::SelfAdjointEigV2 => Rule(eigen),
         Op::Svd => Rule(svd),
+        Op::TridiagonalMatMul => Rule(|g| {
+            let (d, right) = (g.d(), g.x(3).conj());
+            for (i, factor) in [(0, moved(right, Toward::Up)), (1, right), (2, moved(right, Toward::Down))] {
+                if g.wants(i) {
+                    g.dx(i, row_sums(factor, d));
+                }
+            }
+            if g.wants(3) {
+                let [above, main, below] = [0, 1, 2].map(|i| g.x(i).adjoint() * d);
+                g.dx(3, moved(above, Toward::Down) + main + moved(below, Toward::Up));
+            }
+        }),
+        Op::TridiagonalSolve => Rule(|g| {
+            let (diagonals, x) = (g.x(0), g.y(0));
+            let [above, main, below] = [0, 1, 2].map(|i| part(diagonals, (i, i + 1), (0, 0)));
+            let turned = Val::concat(&[moved(below, Toward::Left), main, moved(above, Toward::Right)], -2);
+            let d = g.same(Op::TridiagonalSolve, &[turned, g.d()]);
+            if g.wants(0) {
+                let parts = [moved(x, Toward::Up), x, moved(x, Toward::Down)].map(|x| row_sums(x, d));
+                g.dx(0, -Val::concat(&parts, -2));
+            }
+            g.dx(1, d);
+        }),
         _ => return None,
     })
 }
@@ -100,6 +128,141 @@ fn solution(g: &Vjp<'_, '_>, op: Op, is_lower: Option<bool>) {
         g.dx_sum(0, da);
     }
     g.dx_sum(1, d);
+}
+
+fn banded_solution(g: &Vjp<'_, '_>) {
+    let (a, x, adjoint) = (g.x(0), g.y(0), g.flag("adjoint"));
+    let d = g.same_but(Op::BandedTriangularSolve, &[a, g.d()], &[("adjoint", At::Bool(!adjoint))]);
+    if g.wants(0) {
+        let product = if adjoint { x.matmul(d, false, true) } else { d.matmul(x, false, true) };
+        let (last, zero) = (a.size(-2) - a.int(1), a.int(0));
+        let ends = if matches!(g.bool("lower"), Some(false)) { [zero, last] } else { [-last, zero] };
+        let bands = Val::concat(&ends.map(|end| end.expand(0)), 0);
+        let attrs = [("align", At::Str("LEFT_RIGHT"))];
+        g.dx_sum(0, g.op(Op::MatrixDiagPartV3, &[-product, bands, product.number(0.0)], &attrs));
+    }
+    g.dx_sum(1, d);
+}
+
+/// The gradient of the solution of normal equations.
+fn least_squares(g: &Vjp<'_, '_>) {
+    let (a, b, x, d) = (g.x(0), g.x(1), g.y(0), g.d());
+    if matches!(g.bool("fast"), Some(false)) {
+        return g.refuse("there is no gradient unless `fast` is true");
+    }
+    let sizes = a.sizes().unwrap_or_default();
+    let &[.., rows, columns] = &sizes[..] else { return g.refuse("the number of rows is not known") };
+    if rows < 0 || columns < 0 {
+        return g.refuse("the numbers of rows and columns are not known");
+    }
+    let is_high = rows >= columns;
+    let gramian = a.matmul(a, is_high, !is_high);
+    let root = (gramian + eye(gramian) * g.x(2).cast_like(a)).un(Op::Cholesky);
+    let solve = |right: Val<'_>| {
+        let half = root.bin(Op::MatrixTriangularSolve, right);
+        g.op(Op::MatrixTriangularSolve, &[root, half], &[("adjoint", At::Bool(true))])
+    };
+    if is_high {
+        let z = solve(d);
+        let product = x.matmul(z, false, true);
+        let both = product + product.adjoint().conj();
+        g.dx(0, b.matmul(z, false, true) - a.matmul(both, false, false));
+        g.dx(1, a.matmul(z, false, false));
+    } else {
+        let db = solve(a.matmul(d, false, false));
+        if g.wants(0) {
+            let solved = solve(b);
+            let rest = d - a.matmul(db, true, false);
+            g.dx(
+                0,
+                solved.matmul(rest, false, true) - db.matmul(solved.matmul(a, true, false), false, false),
+            );
+        }
+        g.dx(1, db);
+    }
+}
+
+/// With `R R = A`: the solution `X` of `Rᵀ X + X Rᵀ = D`, as a system for all elements of `X`.
+fn square_root(g: &Vjp<'_, '_>) {
+    let (root, d) = (g.y(0), g.d());
+    let unit = eye(root);
+    let outer =
+        |equation: &str, a: Val<'_>| g.op(Op::Einsum, &[a, unit], &[("equation", At::Str(equation))]).id;
+    let left = outer("...ki,...jl->...ijkl", root);
+    let right = outer("...jl,...ik->...ijkl", root);
+    let n = root.size(-1);
+    let square = (n * n).expand(0);
+    let batch = {
+        let shape = root.shape();
+        let n_batch = root.rank_value() - root.int(2);
+        shape.slice(root.ints(&[0], DType::I32), n_batch.expand(0))
+    };
+    let system = root.with(left) + root.with(right);
+    let system = system.reshape(Val::concat(&[batch, square, square], 0));
+    let one = root.int(1).expand(0);
+    let column = d.reshape(Val::concat(&[batch, square, one], 0));
+    g.dx(0, system.bin(Op::MatrixSolve, column).reshape_like(root));
+}
+
+/// The gradient of eigenvalues and eigenvectors of norm 1 of matrices with different eigenvalues.
+fn any_eigen(g: &Vjp<'_, '_>) {
+    let (e, v) = if matches!(g.bool("compute_v"), Some(false)) {
+        let attrs = g.common(Op::Eig, &[("compute_v", At::Bool(true))]);
+        let made = g.ops(Op::Eig, &[g.x(0)], &attrs, 2);
+        (made[0], made[1])
+    } else {
+        (g.y(0), g.y(1))
+    };
+    let of_values = g.dy(0).map(|d| d.un(Op::MatrixDiag));
+    let of_vectors = g.dy(1).map(|d| {
+        let gaps = safe_reciprocal(e.expand(-2) - e.expand(-1));
+        let gaps = gaps.bin(Op::MatrixSetDiag, e.zeros()).conj();
+        let inner = v.matmul(d, true, false);
+        let lengths = inner.un(Op::MatrixDiagPart).part(Op::Real).as_complex().un(Op::MatrixDiag);
+        gaps * (inner - v.matmul(v, true, false).matmul(lengths, false, false))
+    });
+    let inner = match (of_values, of_vectors) {
+        (Some(a), Some(b)) => a + b,
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => return,
+    };
+    let d = v.adjoint().bin(Op::MatrixSolve, inner.matmul(v, false, true));
+    g.dx(0, if g.x(0).is_complex() { d } else { d.part(Op::Real) });
+}
+
+/// The sums of the products in each row of two matrices, as a matrix of one row.
+fn row_sums<'g>(x: Val<'g>, y: Val<'g>) -> Val<'g> {
+    (x * y).sum(x.int(-1), false).expand(-2)
+}
+
+/// The elements of matrices in these rows and columns; an end of 0 is the last row or column.
+fn part(x: Val<'_>, rows: (i64, i64), columns: (i64, i64)) -> Val<'_> {
+    // The axes before the matrices are the ellipsis.
+    let at = |first: i64, second: i64| x.ints(&[0, first, second], DType::I32);
+    let is_open = |(_, end): (i64, i64), bit: i64| if end == 0 { bit } else { 0 };
+    let masks =
+        [("ellipsis_mask", At::Int(1)), ("end_mask", At::Int(is_open(rows, 2) | is_open(columns, 4)))];
+    x.op(Op::StridedSlice, &[x, at(rows.0, columns.0), at(rows.1, columns.1), at(1, 1)], &masks)
+}
+
+/// A direction in matrices.
+#[derive(Clone, Copy)]
+enum Toward {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+/// Matrices whose elements are moved by one row or column, with zeros in the other end.
+fn moved(x: Val<'_>, to: Toward) -> Val<'_> {
+    let zeros = |rows, columns| part(x, rows, columns).zeros();
+    match to {
+        Toward::Up => Val::concat(&[part(x, (1, 0), (0, 0)), zeros((0, 1), (0, 0))], -2),
+        Toward::Down => Val::concat(&[zeros((0, 1), (0, 0)), part(x, (0, -1), (0, 0))], -2),
+        Toward::Left => Val::concat(&[part(x, (0, 0), (1, 0)), zeros((0, 0), (0, 1))], -1),
+        Toward::Right => Val::concat(&[zeros((0, 0), (0, 1)), part(x, (0, 0), (0, -1))], -1),
+    }
 }
 
 /// x r⁻ᴴ for an upper triangular r.

@@ -163,7 +163,7 @@ pub(super) fn complex_log(x: Complex128) -> Complex128 {
     Complex128 { re: x.re.hypot(x.im).ln(), im: x.im.atan2(x.re) }
 }
 
-fn complex_sqrt(x: Complex128) -> Complex128 {
+pub(super) fn complex_sqrt(x: Complex128) -> Complex128 {
     if x.re == 0.0 && x.im == 0.0 {
         return Complex128 { re: 0.0, im: x.im };
     }

@@ -8,6 +8,8 @@
 //! singular        U diag(s) V^H    Jacobi's rotations of columns
 //! ```
 //!
+//! Functions of any square matrices are in `schur.rs`, systems of few diagonals in `bands.rs`.
+//!
 //! Matrices are row-major slices. The rotations are slower than the usual reductions for large matrices, and
 //! more accurate for small numbers.
 
@@ -34,6 +36,9 @@ pub(super) trait Scalar: Domain + Element + Debug {
     fn is_finite(self) -> bool {
         self.abs() < f64::INFINITY
     }
+    fn to_complex(self) -> Complex128;
+    /// Real numbers take the real part.
+    fn from_complex(x: Complex128) -> Self;
 }
 
 impl Scalar for f64 {
@@ -48,6 +53,12 @@ impl Scalar for f64 {
     }
     fn abs(self) -> f64 {
         f64::abs(self)
+    }
+    fn to_complex(self) -> Complex128 {
+        Complex128 { re: self, im: 0.0 }
+    }
+    fn from_complex(x: Complex128) -> f64 {
+        x.re
     }
 }
 
@@ -64,6 +75,12 @@ impl Scalar for Complex128 {
     fn abs(self) -> f64 {
         self.re.hypot(self.im)
     }
+    fn to_complex(self) -> Complex128 {
+        self
+    }
+    fn from_complex(x: Complex128) -> Complex128 {
+        x
+    }
 }
 
 /// The conjugate transpose of a matrix of `rows` by `columns`, into `to`.
@@ -75,10 +92,34 @@ pub(super) fn adjoint<T: Scalar>(x: &[T], rows: usize, columns: usize, to: &mut 
     }
 }
 
-fn identity<T: Scalar>(n: usize) -> Result<Vec<T>, TensorError> {
+pub(super) fn identity<T: Scalar>(n: usize) -> Result<Vec<T>, TensorError> {
     let mut x = filled(n * n, T::ZERO)?;
     x.iter_mut().step_by(n + 1).for_each(|x| *x = T::ONE);
     Ok(x)
+}
+
+/// The product of two square matrices.
+pub(super) fn product<T: Scalar>(a: &[T], b: &[T], n: usize) -> Result<Vec<T>, TensorError> {
+    let mut out = filled(n * n, T::ZERO)?;
+    multiply(a, b, (n, n, n), &mut out);
+    Ok(out)
+}
+
+/// Adds the product of matrices `[rows, inner]` and `[inner, columns]` to `out`.
+pub(super) fn multiply<T: Scalar>(
+    a: &[T],
+    b: &[T],
+    (rows, inner, columns): (usize, usize, usize),
+    out: &mut [T],
+) {
+    for i in (0..rows).take_while(|_| !is_interrupted()) {
+        let out = &mut out[i * columns..][..columns];
+        for (k, a) in a[i * inner..][..inner].iter().enumerate() {
+            for (out, b) in out.iter_mut().zip(&b[k * columns..][..columns]) {
+                *out = out.plus(a.times(*b));
+            }
+        }
+    }
 }
 
 /// Replaces a Hermitian matrix by its lower triangular Cholesky factor. Only the lower triangle is read.

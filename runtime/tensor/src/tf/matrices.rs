@@ -29,9 +29,10 @@ macro_rules! with_scalar {
         }
     };
 }
+pub(super) use with_scalar;
 
 /// The batch axes of matrices, and the numbers of rows and columns.
-fn matrices<'a>(
+pub(super) fn matrices<'a>(
     op: &'static str,
     what: &'static str,
     x: &'a HostTensor,
@@ -43,7 +44,7 @@ fn matrices<'a>(
 }
 
 /// The batch axes and the size of square matrices.
-fn squares<'a>(
+pub(super) fn squares<'a>(
     op: &'static str,
     what: &'static str,
     x: &'a HostTensor,
@@ -54,13 +55,13 @@ fn squares<'a>(
     }
 }
 
-fn shape(batch: &[usize], last: &[usize]) -> Result<Shape, TensorError> {
+pub(super) fn shape(batch: &[usize], last: &[usize]) -> Result<Shape, TensorError> {
     Shape::new(&[batch, last].concat())
 }
 
 /// Calls `f` with each matrix of `x` and the matching part of a new tensor of shape `to`. `from_len` and
 /// `to_len` are the numbers of elements of the two.
-fn each<T: Scalar>(
+pub(super) fn each<T: Scalar>(
     x: &HostTensor,
     to: Shape,
     (from_len, to_len): (usize, usize),
@@ -152,7 +153,7 @@ fn turned<T: Scalar>(x: &[T], n: usize, is_adjoint: bool) -> Result<Vec<T>, Tens
     Ok(turned)
 }
 
-fn singular_error<T>(op: &'static str) -> Result<T, TensorError> {
+pub(super) fn singular_error<T>(op: &'static str) -> Result<T, TensorError> {
     invalid(op, "the input matrix is not invertible".to_owned())
 }
 
@@ -233,14 +234,14 @@ pub fn solve(
 }
 
 /// The results of a decomposition in double precision. They are rounded when all matrices are written.
-struct Parts<T> {
+pub(super) struct Parts<T> {
     tensors: Vec<HostTensor>,
     _of: std::marker::PhantomData<T>,
 }
 
 impl<T: Scalar> Parts<T> {
     /// Calls `f` for each matrix of `x`, which has `n` elements. `f` returns one matrix for each of `shapes`.
-    fn of_each(
+    pub(super) fn of_each(
         x: &HostTensor,
         (batch, n): (&[usize], usize),
         shapes: &[&[usize]],
@@ -277,7 +278,7 @@ pub fn qr(x: &HostTensor, is_full: bool, cx: &Cx<'_>) -> Result<Vec<HostTensor>,
 }
 
 /// The empty tensor of a result that is not wanted.
-fn none(dtype: DType, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+pub(super) fn none(dtype: DType, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     HostTensor::zeros(dtype, Shape::new(&[0])?, cx.allocator)
 }
 

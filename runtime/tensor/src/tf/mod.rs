@@ -14,7 +14,7 @@
 //! walk (offset maps) ──▶ movement, joins, slices, pads
 //! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
 //! philox (random bits) ──▶ random                       resize, crop, boxes (images), volumes (3D windows)
-//! matrices (decompositions) ──▶ linear                  fourier, quantize, sparse, special (functions)
+//! matrices, matrix_functions, bands ──▶ linear, schur     fourier, quantize, sparse, special (functions)
 //! onnx (operators that TensorFlow lacks) ──▶ cells (TensorFlow's recurrent cells)
 //!                    all of them by name, with attributes ──▶ op
 //! ```
@@ -29,6 +29,7 @@
 //!
 //! Not here: variables, control flow, strings.
 
+mod bands;
 mod binary;
 mod binomial;
 mod boxes;
@@ -52,6 +53,7 @@ mod joins;
 mod linear;
 mod list;
 mod matrices;
+mod matrix_functions;
 mod movement;
 mod norm;
 mod numeric;
@@ -74,6 +76,7 @@ mod real;
 mod reduce;
 mod resample;
 mod resize;
+mod schur;
 mod segment;
 mod serial;
 mod sets;
@@ -151,6 +154,7 @@ pub mod reference {
     pub use super::window::{ImageFormat, Padding};
 }
 
+pub use bands::{Pivoting, banded_triangular_solve, tridiagonal_matmul, tridiagonal_solve};
 pub use binomial::binomial;
 pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
 pub use cells::{GateOrder, GruOperands, LstmCell, LstmOperands, gru_cell, gru_cell_gradient};
@@ -164,6 +168,9 @@ pub(crate) use index::slices_at;
 pub use index::{scatter_nd_reduce, unravel_index};
 pub use matrices::{
     Solver, cholesky, cross, determinant, inverse, log_determinant, lu, qr, self_adjoint_eigen, solve, svd,
+};
+pub use matrix_functions::{
+    MatrixFunction, eigen, matrix_function, self_adjoint_eigen_rows, solve_least_squares,
 };
 pub(in crate::tf) use onnx::n_pairs;
 pub use onnx::{

@@ -363,6 +363,15 @@ pub(super) fn square_matrices(cx: &Node<'_>, _: &[PartialShape]) -> Result<Optio
     Ok(products(x, n.map(|n| n as u64)))
 }
 
+/// Each result is a sum over the bands of operand 0.
+pub(super) fn banded(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let bands = match cx.shape(0)?.as_slice() {
+        Some([.., bands, _]) => *bands,
+        _ => None,
+    };
+    Ok(results.first().and_then(|result| products(result, bands.map(|n| n as u64))))
+}
+
 /// [`square_matrices`] for decompositions, which take several passes.
 pub(super) fn matrices(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     Ok(square_matrices(cx, results)?.map(|flops| flops.saturating_mul(16)))

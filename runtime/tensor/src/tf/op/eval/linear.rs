@@ -1,9 +1,10 @@
 //! Linear algebra and Fourier transforms.
 
 use super::{ints_in, owning};
+use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, Solver};
+use crate::tf::{self, MatrixFunction, Pivoting, Solver};
 
 pub(in crate::tf::op) fn cholesky(attrs: &Attributes<'_>) -> Made {
     owning(attrs, |[x], cx| tf::cholesky(&x, cx))
@@ -54,6 +55,64 @@ pub(in crate::tf::op) fn svd(attrs: &Attributes<'_>) -> Made {
 pub(in crate::tf::op) fn self_adjoint_eigen(attrs: &Attributes<'_>) -> Made {
     let has_vectors = attrs.bool("compute_v")?;
     owning(attrs, move |[x], cx| tf::self_adjoint_eigen(&x, has_vectors, cx))
+}
+
+pub(in crate::tf::op) fn self_adjoint_eigen_rows(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, |[x], cx| tf::self_adjoint_eigen_rows(&x, cx))
+}
+
+pub(in crate::tf::op) fn eigen(attrs: &Attributes<'_>) -> Made {
+    let (has_vectors, to) = (attrs.bool("compute_v")?, attrs.dtype("Tout")?);
+    owning(attrs, move |[x], cx| tf::eigen(&x, has_vectors, to, cx))
+}
+
+pub(in crate::tf::op) fn solve_least_squares(attrs: &Attributes<'_>) -> Made {
+    let is_fast = attrs.bool("fast")?;
+    owning(attrs, move |[x, right, regularizer], cx| {
+        tf::solve_least_squares(&x, &right, &regularizer, is_fast, cx)
+    })
+}
+
+fn function_of(function: MatrixFunction, attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    owning(attrs, move |[x], cx| tf::matrix_function(op, function, &x, cx))
+}
+
+pub(in crate::tf::op) fn exponential(attrs: &Attributes<'_>) -> Made {
+    function_of(MatrixFunction::Exponential, attrs)
+}
+
+pub(in crate::tf::op) fn logarithm(attrs: &Attributes<'_>) -> Made {
+    function_of(MatrixFunction::Logarithm, attrs)
+}
+
+pub(in crate::tf::op) fn square_root(attrs: &Attributes<'_>) -> Made {
+    function_of(MatrixFunction::SquareRoot, attrs)
+}
+
+pub(in crate::tf::op) fn tridiagonal_solve(attrs: &Attributes<'_>) -> Made {
+    let pivoting = match (attrs.bool("partial_pivoting")?, attrs.bool("perturb_singular")?) {
+        (false, false) => Pivoting::None,
+        (true, false) => Pivoting::Partial,
+        (true, true) => Pivoting::Perturbed,
+        (false, true) => {
+            return invalid(attrs.op(), "`perturb_singular` requires `partial_pivoting`".to_owned());
+        }
+    };
+    owning(attrs, move |[diagonals, right], cx| tf::tridiagonal_solve(&diagonals, &right, pivoting, cx))
+}
+
+pub(in crate::tf::op) fn tridiagonal_matmul(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, |[above, main, below, right], cx| {
+        tf::tridiagonal_matmul([&above, &main, &below], &right, cx)
+    })
+}
+
+pub(in crate::tf::op) fn banded_solve(attrs: &Attributes<'_>) -> Made {
+    let (is_lower, is_adjoint) = (attrs.bool("lower")?, attrs.bool("adjoint")?);
+    owning(attrs, move |[bands, right], cx| {
+        tf::banded_triangular_solve(&bands, &right, is_lower, is_adjoint, cx)
+    })
 }
 
 /// The number of axes of a transform, from the operator's name.

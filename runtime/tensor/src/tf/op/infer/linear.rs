@@ -1,6 +1,6 @@
 //! Linear algebra and Fourier transforms.
 
-use super::{Dim, Node, PartialShape, Shapes, broadcast};
+use super::{Dim, Node, PartialShape, Shapes, broadcast, sum};
 use crate::TensorError;
 use crate::tf::op::eval::linear::n_axes;
 
@@ -65,6 +65,58 @@ pub(in crate::tf::op) fn solve(cx: &Node<'_>) -> Shapes {
     match all {
         Some(all) => Ok(vec![of(all.as_slice().unwrap_or_default(), &[cx.same(n, rows)?, columns])]),
         None => cx.refuse("the batches cannot be broadcast together".to_owned()),
+    }
+}
+
+/// Shapes of solutions: the batches of matrices and right sides, the number of unknowns, and the columns.
+fn solutions(cx: &Node<'_>, batch: &[Dim], unknowns: Dim, (right, columns): (&[Dim], Dim)) -> Shapes {
+    let batch = cx.merged(&of(batch, &[]), &of(right, &[]))?;
+    Ok(vec![of(batch.as_slice().unwrap_or_default(), &[unknowns, columns])])
+}
+
+pub(in crate::tf::op) fn solve_least_squares(cx: &Node<'_>) -> Shapes {
+    cx.dims::<0>(2)?;
+    let (Some((batch, m, n)), Some((right, rows, columns))) = (matrices(cx, 0)?, matrices(cx, 1)?) else {
+        return unknown(1);
+    };
+    cx.same(m, rows)?;
+    solutions(cx, batch, n, (right, columns))
+}
+
+pub(in crate::tf::op) fn tridiagonal_solve(cx: &Node<'_>) -> Shapes {
+    let (Some((batch, k, n)), Some((right, rows, columns))) = (matrices(cx, 0)?, matrices(cx, 1)?) else {
+        return unknown(1);
+    };
+    cx.same(k, Some(3))?;
+    solutions(cx, batch, cx.same(n, rows)?, (right, columns))
+}
+
+pub(in crate::tf::op) fn tridiagonal_matmul(cx: &Node<'_>) -> Shapes {
+    let Some((batch, mut rows, columns)) = matrices(cx, 3)? else { return unknown(1) };
+    let mut batch = of(batch, &[]);
+    for i in 0..3 {
+        let Some((other, one, n)) = matrices(cx, i)? else { continue };
+        cx.same(one, Some(1))?;
+        rows = cx.same(rows, n)?;
+        batch = cx.merged(&batch, &of(other, &[]))?;
+    }
+    Ok(vec![of(batch.as_slice().unwrap_or_default(), &[rows, columns])])
+}
+
+pub(in crate::tf::op) fn banded_solve(cx: &Node<'_>) -> Shapes {
+    let (Some((batch, _, n)), Some((right, rows, columns))) = (matrices(cx, 0)?, matrices(cx, 1)?) else {
+        return unknown(1);
+    };
+    match broadcast(&of(batch, &[]), &of(right, &[])) {
+        Some(all) => Ok(vec![of(all.as_slice().unwrap_or_default(), &[cx.same(n, rows)?, columns])]),
+        None => cx.refuse("the batches cannot be broadcast together".to_owned()),
+    }
+}
+
+pub(in crate::tf::op) fn self_adjoint_eigen_rows(cx: &Node<'_>) -> Shapes {
+    match squares(cx)? {
+        Some((batch, n)) => Ok(vec![of(batch, &[sum(n, Some(1))?, n])]),
+        None => unknown(1),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::cost;
 use super::super::eval;
 use super::super::infer::linear;
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 14:
@@ -77,4 +77,39 @@ operators! { 14:
     Lu
         "input:T -> lu:T p:output_idx_type; T:type output_idx_type:type=int32"
         => function(eval::linear::lu, linear::lu, Cost::By(cost::square_matrices));
+    /// The solutions of systems of linear equations with the bands of triangular matrices.
+    BandedTriangularSolve "matrix:T rhs:T -> output:T; T:type adjoint:bool=false lower:bool=true"
+        => function(eval::linear::banded_solve, linear::banded_solve, Cost::By(cost::banded));
+    /// The eigenvalues and eigenvectors of square matrices.
+    Eig "input:T -> e:Tout v:Tout; T:type Tout:type compute_v:bool=true"
+        => function(eval::linear::eigen, linear::self_adjoint_eigen, Cost::By(cost::matrices));
+    /// The exponentials of square matrices.
+    MatrixExponential "input:T -> output:T; T:type"
+        => function(eval::linear::exponential, linear::square, Cost::By(cost::matrices))
+            .differentiated(Gradient::Missing);
+    /// The principal logarithms of square matrices.
+    MatrixLogarithm "input:T -> output:T; T:type"
+        => function(eval::linear::logarithm, linear::square, Cost::By(cost::matrices))
+            .differentiated(Gradient::Missing);
+    /// The solutions of least squares.
+    MatrixSolveLs "matrix:T rhs:T l2_regularizer:double -> output:T; T:type fast:bool=true"
+        => function(eval::linear::solve_least_squares, linear::solve_least_squares, Cost::By(cost::matrices));
+    /// The principal square roots of square matrices.
+    MatrixSquareRoot "input:T -> output:T; T:type"
+        => function(eval::linear::square_root, linear::square, Cost::By(cost::matrices));
+    /// The eigenvalues of Hermitian matrices as a row above the eigenvectors.
+    SelfAdjointEig "input:T -> output:T; T:type"
+        => function(
+            eval::linear::self_adjoint_eigen_rows,
+            linear::self_adjoint_eigen_rows,
+            Cost::By(cost::square_matrices),
+        )
+        .differentiated(Gradient::Missing);
+    /// The products of tridiagonal matrices with matrices.
+    TridiagonalMatMul "superdiag:T maindiag:T subdiag:T rhs:T -> output:T; T:type"
+        => function(eval::linear::tridiagonal_matmul, linear::tridiagonal_matmul, Cost::PerResult(6));
+    /// The solutions of systems of linear equations with tridiagonal matrices.
+    TridiagonalSolve
+        "diagonals:T rhs:T -> output:T; T:type partial_pivoting:bool=true perturb_singular:bool=false"
+        => function(eval::linear::tridiagonal_solve, linear::tridiagonal_solve, Cost::PerResult(16));
 }

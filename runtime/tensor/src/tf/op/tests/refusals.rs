@@ -161,6 +161,40 @@ fn matrices() {
     refused("MatrixSolve", &[], &["f32[1x1]:0", "f32[1x1]:1"], "not invertible");
     refused("MatrixSolve", &[], &["f32[1x1]:1", "f32[2x1]:1,2"], "right sides of shape [2, 1]");
     refused("MatrixTriangularSolve", &[], &["f32[1x1]:0", "f32[1x1]:1"], "not invertible");
+    for op in ["MatrixExponential", "MatrixSquareRoot", "SelfAdjointEig", "Eig"] {
+        let to = [("Tout", "complex64")];
+        refused(op, &to, &["f32[2]:1,2"], "rank >= 2");
+        refused(op, &to, &["f32[1x2]:1,2"], "must be square");
+        refused(op, &to, &["i32[1x1]:1"], "");
+    }
+    refused("MatrixLogarithm", &[], &["f32[1x1]:1"], "f32");
+    refused("Eig", &[("Tout", "complex128")], &["f32[1x1]:1"], "results of complex128");
+    refused("Eig", &[("Tout", "complex64")], &["f32[2x2]:1,nan,2,3"], "not found");
+    check("MatrixSquareRoot", &[], &["f32[2x2]:-4,0,0,-4"], &["f32[2x2]:nan,nan,nan,nan"]);
+    check("MatrixExponential", &[], &["f32[1x1]:inf"], &["f32[1x1]:nan"]);
+    let squares = |regularizer, right, given: &[(&str, &str)], words| {
+        refused("MatrixSolveLs", given, &["f32[2x1]:0,0", right, regularizer], words);
+    };
+    squares("f64:0", "f32[2x1]:1,2", &[], "rank deficient");
+    squares("f64:-1", "f32[2x1]:1,2", &[], "`l2_regularizer` is -1");
+    squares("f64:nan", "f32[2x1]:1,2", &[], "`l2_regularizer` is NaN");
+    squares("f64[1]:1", "f32[2x1]:1,2", &[], "has shape [1]");
+    squares("f64:1", "f32[1x1]:1", &[("fast", "false")], "right sides of shape [1, 1]");
+    let empty = ["f32[0x2]:", "f32[0x1]:", "f64:0"];
+    check("MatrixSolveLs", &[], &empty, &["f32[2x1]:0,0"]);
+    let zero = ["f32[2x2]:0,0,0,0", "f32[2x1]:1,2", "f64:0"];
+    check("MatrixSolveLs", &[("fast", "false")], &zero, &["f32[2x1]:0,0"]);
+    let tridiagonal = ["f32[2x1]:1,2", "f32[1x1]:1"];
+    refused("TridiagonalSolve", &[], &tridiagonal, "for diagonals of shape [2, 1]");
+    refused("TridiagonalSolve", &[], &["f32[1x3x1]:0,1,0", "f32[1x1]:1"], "right sides of shape [1, 1]");
+    let perturbed = [("perturb_singular", "true"), ("partial_pivoting", "false")];
+    refused("TridiagonalSolve", &perturbed, &["f32[3x1]:0,1,0", "f32[1x1]:1"], "requires");
+    check("TridiagonalSolve", &[], &["f32[3x0]:", "f32[0x1]:"], &["f32[0x1]:"]);
+    let product = ["f32[1x2]:1,2", "f32[1x2]:1,2", "f32[1x1]:1", "f32[2x1]:1,1"];
+    refused("TridiagonalMatMul", &[], &product, "a diagonal of shape [1, 1]");
+    refused("BandedTriangularSolve", &[], &["f32[1x1]:0", "f32[1x1]:1"], "not invertible");
+    refused("BandedTriangularSolve", &[], &["f32[0x1]:", "f32[1x1]:1"], "bands of shape [0, 1]");
+    refused("BandedTriangularSolve", &[], &["f32[1x2]:1,1", "f32[1x1]:1"], "right sides of shape [1, 1]");
     check("MatrixDeterminant", &[], &["f32[2x2]:1,2,2,4"], &["f32:0"]);
     check("Svd", &[("compute_uv", "false")], &["f32[1x2]:3,4"], &["f32[1]:5", "f32[0]:", "f32[0]:"]);
     let svd = run("Svd", &[("full_matrices", "true")], &["f32[1x2]:inf,nan"]).unwrap();
