@@ -78,6 +78,39 @@ def windows():
     case.write()
 
 
+def patches():
+    """Patches of volumes, and poolings with windows of two sizes."""
+    case = Case("op_fractional")
+    for dtype in [np.float32, np.float64, np.float16, np.int8, np.uint16, np.int64]:
+        word = np.dtype(dtype).name
+        x = case.feed(f"volume_{word}", integers(1, 0, 100, 2, 4, 5, 3, 2, dtype=dtype), shape=[None] * 5)
+        for padding in ["SAME", "VALID"][:1 if dtype == np.int8 else 2]:
+            for name, sizes, strides in [("large", [2, 3, 2], [1, 2, 1]), ("apart", [1, 2, 1], [2, 3, 2]), ("one", [4, 1, 3], [1, 1, 1])]:
+                case.fetch(f"patches_{word}_{padding}_{name}", raw.ExtractVolumePatches(
+                    input=x, ksizes=[1, *sizes, 1], strides=[1, *strides, 1], padding=padding))
+    case.fetch("longer", raw.ExtractVolumePatches(
+        input=x, ksizes=[1, 9, 2, 7, 1], strides=[1, 3, 1, 2, 1], padding="SAME"))
+    for dtype in [np.float32, np.float64, np.int32, np.int64]:
+        word = np.dtype(dtype).name
+        x = case.feed(f"images_{word}", integers(4, -9, 30, 2, 11, 8, 2, dtype=dtype))
+        for op, grad in [(raw.FractionalMaxPool, raw.FractionalMaxPoolGrad), (raw.FractionalAvgPool, raw.FractionalAvgPoolGrad)]:
+            for ratio in [[1, 1], [1.5, 1.4], [2, 2.9], [11, 1.01]][:4 if word == "float32" else 2]:
+                for overlapping in [False, True]:
+                    for pseudo in [False, True][:2 if word == "float32" else 1]:
+                        y, rows, columns = op(
+                            value=x, pooling_ratio=[1., *map(float, ratio), 1.], deterministic=True, overlapping=overlapping,
+                            pseudo_random=pseudo, seed=7, seed2=len(case.fetches))
+                        name = f"{op.__name__}_{word}_{ratio[0]}_{overlapping}_{pseudo}"
+                        case.fetch(name, y, rows, columns)
+                        first = {"orig_input": x, "orig_output": y} if op is raw.FractionalMaxPool else {
+                            "orig_input_tensor_shape": tf.shape(x, out_type=tf.int64)}
+                        case.fetch(f"{name}_grad", grad(
+                            out_backprop=y * 3 + 1, row_pooling_sequence=rows, col_pooling_sequence=columns,
+                            overlapping=overlapping, **first))
+    case.write()
+
+
 if __name__ == "__main__":
     volumes()
     windows()
+    patches()

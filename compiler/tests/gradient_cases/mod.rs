@@ -350,6 +350,10 @@ pub(crate) const OPERATORS: &[&str] = &[
     "f~_LayerNorm: 2x4@-1..2; 4; 4 -> 2x4 <{epsilon = 0.1 : f32}>",
     "f~_LayerNormGrad: 2x4; 2x4@-1..2; 4 -> 2x4; 4; 4 <{epsilon = 0.1 : f32}>",
     "f~_FusedAttention: 1x2x3x2; 1x2x3x2; 1x2x3x2 -> 1x2x3x2 <{scale = 0.5 : f32}>",
+    "ExtractVolumePatches: 1x3x3x2x2 -> 1x2x2x1x16 <{ksizes = [1, 2, 2, 2, 1], strides = [1, 1, 1, 1, 1], padding = \"VALID\"}>",
+    "ExtractVolumePatches: 1x3x3x2x1 -> 1x2x1x1x6 <{ksizes = [1, 3, 2, 1, 1], strides = [1, 2, 3, 2, 1], padding = \"SAME\"}>",
+    "!FractionalAvgPool: 1x5x4x2 -> 1x3x3x2; 4:i64; 4:i64 <{pooling_ratio = [1.0 : f32, 1.5 : f32, 1.3 : f32, 1.0 : f32], deterministic = true, seed = 1 : i64}>",
+    "!FractionalMaxPool: 1x5x4x2 -> 1x3x3x2; 4:i64; 4:i64 <{pooling_ratio = [1.0 : f32, 1.5 : f32, 1.3 : f32, 1.0 : f32], deterministic = true, overlapping = true, seed = 1 : i64}>",
     // Linear algebra.
     "Lu: 3x3@-1..2 -> 3x3; 3:i32",
     "Cross: 2x3; 2x3 -> 2x3",

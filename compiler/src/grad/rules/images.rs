@@ -57,6 +57,23 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             ];
             g.dx(0, g.op(Op::Conv2DBackpropInput, &[x.shape(), filter, g.d()], &attrs));
         }),
+        Op::ExtractVolumePatches => Rule(|g| {
+            let (x, ksizes) = (g.x(0), g.ints("ksizes"));
+            let [_, a, b, c, _] = ksizes[..] else { return g.refuse("the windows are not known") };
+            let channels = x.size(4);
+            let depth = channels * channels.int(a.saturating_mul(b).saturating_mul(c));
+            let ones = g.d().op(Op::Fill, &[depth.expand(0), g.d().number(1.0)], &[]);
+            let sizes = [g.ints_value(&[a, b, c]), channels.expand(0), depth.expand(0)];
+            let filter = ones.un(Op::MatrixDiag).reshape(Val::concat(&sizes, 0));
+            g.dx(0, g.same(Op::Conv3DBackpropInputV2, &[x.shape(), filter, g.d()]));
+        }),
+        Op::FractionalAvgPool => Rule(|g| {
+            let shape = g.x(0).shape_as(DType::I64);
+            g.dx(0, g.same(Op::FractionalAvgPoolGrad, &[shape, g.d(), g.y(1), g.y(2)]));
+        }),
+        Op::FractionalMaxPool => Rule(|g| {
+            g.dx(0, g.same(Op::FractionalMaxPoolGrad, &[g.x(0), g.y(0), g.d(), g.y(1), g.y(2)]));
+        }),
         Op::MaxPoolWithArgmax => Rule(|g| {
             g.dx(0, g.same(Op::MaxPoolGradWithArgmax, &[g.x(0), g.d(), g.y(1)]));
         }),

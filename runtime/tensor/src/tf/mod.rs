@@ -45,6 +45,7 @@ mod diagonal;
 mod einsum;
 pub mod fast;
 mod fourier;
+mod fractional;
 pub mod fused;
 mod glimpse;
 mod index;
@@ -163,6 +164,9 @@ pub use counts::{betainc, edit_distance, histogram, nth_element};
 pub use crop::{CropAttrs, crop_and_resize, crop_and_resize_grad_boxes, crop_and_resize_grad_image};
 pub use ctc::{CtcLossAttrs, ctc_beam_search, ctc_greedy, ctc_loss};
 pub use fourier::{fft, irfft, rfft};
+pub use fractional::{
+    FractionalAttrs, FractionalPool, fractional_avg_pool_grad, fractional_max_pool_grad, fractional_pool,
+};
 pub use glimpse::{GlimpseAttrs, GlimpseNoise, draw_boxes, extract_glimpse};
 pub(crate) use index::slices_at;
 pub use index::{scatter_nd_reduce, unravel_index};
@@ -221,7 +225,7 @@ pub use variates::{
 };
 pub use volumes::{
     Volume, VolumeAttrs, avg_pool3d_grad, conv3d, conv3d_backprop_filter, conv3d_backprop_input, dilation2d,
-    dilation2d_backprop, max_pool3d_grad, max_pool3d_grad_grad, pool3d,
+    dilation2d_backprop, extract_volume_patches, max_pool3d_grad, max_pool3d_grad_grad, pool3d,
 };
 // These replace the reference operators of the same names.
 pub use serial::{

@@ -31,6 +31,11 @@ impl Generator {
         Generator(Mutex::new(start))
     }
 
+    /// A generator at the same position, which goes on by itself.
+    pub fn again(&self) -> Generator {
+        Generator::new(self.take(0))
+    }
+
     /// Takes `blocks` blocks from the stream, and returns the position of the first one.
     pub(super) fn take(&self, blocks: u64) -> Philox {
         let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -304,6 +309,14 @@ fn truncated_f64(words: &mut Words) -> [f64; 2] {
     truncated(draw, |x| x.abs() < 2.0)
 }
 
+/// Items in a random order.
+pub(super) fn shuffle<T>(items: &mut [T], words: &mut Words) {
+    for i in 0..items.len().saturating_sub(1) {
+        let left = (items.len() - i) as u32; // truncated as in TensorFlow
+        items.swap(i, i + words.next().checked_rem(left).unwrap_or(0) as usize);
+    }
+}
+
 /// `RandomShuffle`: the slices along the first axis in a random order.
 pub fn random_shuffle(x: &HostTensor, generator: &Generator, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let n = x.shape().dims().first().copied().unwrap_or(0);
@@ -312,10 +325,7 @@ pub fn random_shuffle(x: &HostTensor, generator: &Generator, cx: &Cx<'_>) -> Res
     }
     let mut words = generator.take(((n - 1) as u64).div_ceil(WORDS as u64)).words();
     let mut order = collected(0..n)?;
-    for i in 0..n - 1 {
-        let left = (n - i) as u32; // truncated as in TensorFlow
-        order.swap(i, i + words.next().checked_rem(left).unwrap_or(0) as usize);
-    }
+    shuffle(&mut order, &mut words);
     let out = HostTensor::allocate(x.dtype(), x.shape().clone(), cx.allocator)?;
     {
         let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);

@@ -131,6 +131,35 @@ macro_rules! with_float {
     };
 }
 
+/// `ExtractVolumePatches`: the elements of each window of a volume of any dtype, side by side in one element
+/// of the result. Those outside of the volume are 0.
+pub fn extract_volume_patches(
+    x: &HostTensor,
+    size: Volume,
+    attrs: &VolumeAttrs,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let windows = Windows::new("ExtractVolumePatches", x.shape(), size, attrs)?;
+    let patch = size.iter().try_fold(windows.channels, |n, &size| n.checked_mul(size));
+    let shape = windows.result(patch.ok_or(TensorError::TooLarge)?)?;
+    let out = HostTensor::zeros(x.dtype(), shape, cx.allocator)?;
+    if out.num_elements() > 0 {
+        let element = windows.channels * x.dtype().size();
+        let from = x.read_bytes()?;
+        let from: &[u8] = &from;
+        let n_bytes = windows.n_taps() * element;
+        cx.parts(&mut out.write_bytes()?, (n_bytes, 16), &|first, part| {
+            for (i, out) in part.chunks_exact_mut(n_bytes).enumerate() {
+                let (batch, at) = windows.window(first / n_bytes + i);
+                windows.each_tap(batch, at, |tap, pixel| {
+                    out[tap * element..][..element].copy_from_slice(&from[pixel * element..][..element]);
+                });
+            }
+        });
+    }
+    Ok(out)
+}
+
 /// `Conv3D`: the convolution of float volumes with filters.
 pub fn conv3d(
     x: &HostTensor,

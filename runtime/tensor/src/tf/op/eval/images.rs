@@ -1,12 +1,13 @@
 //! Resizing of images, and boxes in images.
 
+use super::random::generator;
 use super::{count_in, ints_in, of, owning, shape_in};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{
-    self, Combined, CropAttrs, FillMode, GlimpseAttrs, GlimpseNoise, Interpolation, ProjectiveAttrs,
-    ResizeAttrs, Suppression, real,
+    self, Combined, CropAttrs, FillMode, FractionalAttrs, FractionalPool, GlimpseAttrs, GlimpseNoise,
+    Interpolation, ProjectiveAttrs, ResizeAttrs, Suppression, real,
 };
 use crate::{HostTensor, TensorError};
 
@@ -206,5 +207,48 @@ pub(in crate::tf::op) fn glimpse(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[images, size, offsets], cx| {
         let size = plane_in(op, "size", &size)?;
         tf::extract_glimpse(op, &images, size, &offsets, &by, &generator, cx)
+    })
+}
+
+/// The windows of a pooling with ratios, and the first random numbers if all calls draw the same.
+pub(in crate::tf::op) fn fractions(
+    attrs: &Attributes<'_>,
+) -> Result<(FractionalAttrs, FractionalPool), TensorError> {
+    let pool = if attrs.op() == "FractionalMaxPool" { FractionalPool::Max } else { FractionalPool::Mean };
+    let ratios: Vec<f32> = attrs.floats("pooling_ratio")?.into_iter().map(|ratio| ratio as f32).collect();
+    match ratios[..] {
+        [1.0, rows, columns, 1.0] if rows >= 1.0 && columns >= 1.0 => {
+            let is_pseudo_random = attrs.bool("pseudo_random")?;
+            let is_overlapping = attrs.bool("overlapping")?;
+            Ok((FractionalAttrs { ratios: [rows, columns], is_pseudo_random, is_overlapping }, pool))
+        }
+        _ => invalid(attrs.op(), format!("attribute `pooling_ratio` is {ratios:?}")),
+    }
+}
+
+pub(in crate::tf::op) fn fractional_pool(attrs: &Attributes<'_>) -> Made {
+    let (op, (windows, pool), generator) = (attrs.op(), fractions(attrs)?, generator(attrs)?);
+    let is_deterministic = attrs.bool("deterministic")?;
+    if !is_deterministic && (attrs.int("seed")?, attrs.int("seed2")?) != (0, 0) {
+        return invalid(op, "seeds without `deterministic`".to_owned());
+    }
+    owning(attrs, move |[x], cx| match is_deterministic {
+        true => tf::fractional_pool(op, pool, &x, &windows, &generator.again(), cx),
+        false => tf::fractional_pool(op, pool, &x, &windows, &generator, cx),
+    })
+}
+
+pub(in crate::tf::op) fn fractional_max_pool_grad(attrs: &Attributes<'_>) -> Made {
+    let is_overlapping = attrs.bool("overlapping")?;
+    owning(attrs, move |[x, y, dy, rows, columns], cx| {
+        tf::fractional_max_pool_grad([&x, &y, &dy], [&rows, &columns], is_overlapping, cx)
+    })
+}
+
+pub(in crate::tf::op) fn fractional_avg_pool_grad(attrs: &Attributes<'_>) -> Made {
+    let (op, is_overlapping) = (attrs.op(), attrs.bool("overlapping")?);
+    owning(attrs, move |[shape, dy, rows, columns], cx| {
+        let shape = shape_in(op, "orig_input_tensor_shape", &shape)?;
+        tf::fractional_avg_pool_grad(&shape, &dy, [&rows, &columns], is_overlapping, cx)
     })
 }

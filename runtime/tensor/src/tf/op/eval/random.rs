@@ -19,7 +19,7 @@ const PHILOX: i64 = 1;
 const AUTO: i64 = 3;
 
 /// The generator of a stateful operator.
-fn generator(attrs: &Attributes<'_>) -> Result<Arc<Generator>, TensorError> {
+pub(super) fn generator(attrs: &Attributes<'_>) -> Result<Arc<Generator>, TensorError> {
     Ok(Arc::new(match [attrs.int("seed")?, attrs.int("seed2")?].map(|seed| seed as u64) {
         [0, 0] => unseeded(),
         [seed, seed2] => Generator::new(Philox::seeded(seed, seed2)),

@@ -49,6 +49,17 @@ pub(in crate::tf::op) fn dilation(attrs: &Attributes<'_>) -> Result<VolumeAttrs,
     })
 }
 
+/// The size of the windows of patches, and their distances.
+pub(in crate::tf::op) fn patches(attrs: &Attributes<'_>) -> Result<(Volume, VolumeAttrs), TensorError> {
+    let strides = inner(attrs, "strides")?;
+    Ok((inner(attrs, "ksizes")?, VolumeAttrs { strides, dilations: [1; 3], same: is_same(attrs)? }))
+}
+
+pub(in crate::tf::op) fn extract_volume_patches(attrs: &Attributes<'_>) -> Made {
+    let (size, windows) = patches(attrs)?;
+    owning(attrs, move |[x], cx| tf::extract_volume_patches(&x, size, &windows, cx))
+}
+
 pub(in crate::tf::op) fn conv3d(attrs: &Attributes<'_>) -> Made {
     let windows = windows(attrs)?;
     owning(attrs, move |[x, filter], cx| tf::conv3d(&x, &filter, &windows, cx))

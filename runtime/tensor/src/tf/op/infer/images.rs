@@ -1,7 +1,9 @@
 //! Resizing of images, and boxes in images.
 
-use super::{Dim, Node, PartialShape, Shapes, product};
+use super::{Dim, Node, PartialShape, Shapes, product, sum};
 use crate::TensorError;
+use crate::tf::fractional::n_windows;
+use crate::tf::op::eval::images::fractions;
 
 /// Height and width stored in an operand.
 fn plane_in(cx: &Node<'_>, i: usize) -> Result<[Dim; 2], TensorError> {
@@ -116,4 +118,27 @@ pub(in crate::tf::op) fn glimpse(cx: &Node<'_>) -> Shapes {
     let ([batch, _, _, channels], [n, _]) = (cx.dims::<4>(0)?, cx.dims::<2>(2)?);
     let [height, width] = plane_in(cx, 1)?;
     Ok(vec![PartialShape::new(vec![cx.same(batch, n)?, height, width, channels])])
+}
+
+/// The poolings, and the starts of their windows with the end.
+pub(in crate::tf::op) fn fractional_pool(cx: &Node<'_>) -> Shapes {
+    let [batch, rows, columns, channels] = cx.dims::<4>(0)?;
+    let ratios = fractions(&cx.attrs)?.0.ratios;
+    let count = |length: Dim, ratio: f32| match length.map(|length| n_windows(length, ratio)) {
+        Some(None) => cx.refuse(format!("a ratio of {ratio}")),
+        count => Ok(count.flatten()),
+    };
+    let (rows, columns) = (count(rows, ratios[0])?, count(columns, ratios[1])?);
+    let ends = |n: Dim| Ok::<_, TensorError>(PartialShape::new(vec![sum(n, Some(1))?]));
+    Ok(vec![PartialShape::new(vec![batch, rows, columns, channels]), ends(rows)?, ends(columns)?])
+}
+
+pub(in crate::tf::op) fn fractional_max_pool_grad(cx: &Node<'_>) -> Shapes {
+    cx.merged(cx.shape(1)?, cx.shape(2)?)?;
+    Ok(vec![cx.merged(cx.shape(0)?, &PartialShape::of_rank(4))?])
+}
+
+pub(in crate::tf::op) fn fractional_avg_pool_grad(cx: &Node<'_>) -> Shapes {
+    cx.dims::<4>(1)?;
+    Ok(vec![cx.merged(&cx.shape_in(0)?, &PartialShape::of_rank(4))?])
 }

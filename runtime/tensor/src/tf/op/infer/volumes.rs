@@ -1,9 +1,9 @@
 //! Convolutions and poolings of volumes.
 
-use super::{Dim, Node, PartialShape, Shapes};
+use super::{Dim, Node, PartialShape, Shapes, product};
 use crate::TensorError;
 use crate::tf::VolumeAttrs;
-use crate::tf::op::eval::volumes::{dilation, size, windows};
+use crate::tf::op::eval::volumes::{dilation, patches, size, windows};
 use crate::tf::window::axis;
 
 /// The numbers of windows of this size along three axes.
@@ -36,6 +36,16 @@ pub(in crate::tf::op) fn pool3d(cx: &Node<'_>) -> Shapes {
     let [batch, a, b, c, channels] = cx.dims::<5>(0)?;
     let [a, b, c] = counts(cx, [a, b, c], size(&cx.attrs)?.map(Some), &windows(&cx.attrs)?)?;
     Ok(vec![PartialShape::new(vec![batch, a, b, c, channels])])
+}
+
+/// An element for each window, with all elements of the window.
+pub(in crate::tf::op) fn extract_volume_patches(cx: &Node<'_>) -> Shapes {
+    let [batch, a, b, c, channels] = cx.dims::<5>(0)?;
+    let (size, attrs) = patches(&cx.attrs)?;
+    let size = size.map(Some);
+    let [a, b, c] = counts(cx, [a, b, c], size, &attrs)?;
+    let patch = size.into_iter().try_fold(channels, product)?;
+    Ok(vec![PartialShape::new(vec![batch, a, b, c, patch])])
 }
 
 /// The shape stored in operand 0.

@@ -217,4 +217,38 @@ operators! { 11:
             images::projective_transform,
             Cost::PerResult(32),
         );
+    /// The mean of each window of an image, with windows of two sizes in random order.
+    FractionalAvgPool
+        "value:T -> output:T row_pooling_sequence:int64 col_pooling_sequence:int64; T:type \
+         deterministic:bool=false overlapping:bool=false pooling_ratio:list(float) pseudo_random:bool=false \
+         seed:int=0 seed2:int=0"
+        => random(eval::images::fractional_pool, images::fractional_pool, Cost::PerOperand(1))
+            .differentiated(Gradient::Rule);
+    /// The gradient of `FractionalAvgPool`.
+    FractionalAvgPoolGrad
+        "orig_input_tensor_shape:int64 out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> \
+         output:T; T:type overlapping:bool=false"
+        => function(
+            eval::images::fractional_avg_pool_grad,
+            images::fractional_avg_pool_grad,
+            Cost::PerResult(2),
+        )
+        .differentiated(Gradient::Missing);
+    /// The maximum of each window of an image, with windows of two sizes in random order.
+    FractionalMaxPool
+        "value:T -> output:T row_pooling_sequence:int64 col_pooling_sequence:int64; T:type \
+         deterministic:bool=false overlapping:bool=false pooling_ratio:list(float) pseudo_random:bool=false \
+         seed:int=0 seed2:int=0"
+        => random(eval::images::fractional_pool, images::fractional_pool, Cost::PerOperand(1))
+            .differentiated(Gradient::Rule);
+    /// The gradient of `FractionalMaxPool`.
+    FractionalMaxPoolGrad
+        "orig_input:T orig_output:T out_backprop:T row_pooling_sequence:int64 col_pooling_sequence:int64 -> \
+         output:T; T:type overlapping:bool=false"
+        => function(
+            eval::images::fractional_max_pool_grad,
+            images::fractional_max_pool_grad,
+            Cost::PerResult(2),
+        )
+        .differentiated(Gradient::Missing);
 }

@@ -126,6 +126,8 @@ const WITHOUT_GRADIENT_IN_TENSORFLOW: &[&str] = &[
     "Dequantize",
     "Dilation2DBackpropFilter",
     "Dilation2DBackpropInput",
+    "FractionalAvgPoolGrad",
+    "FractionalMaxPoolGrad",
     "GRUBlockCellGrad",
     "IgammaGradA",
     "LSTMBlockCellGrad",

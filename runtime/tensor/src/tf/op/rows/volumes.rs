@@ -54,6 +54,10 @@ operators! { 13:
         "input:T filter:T out_backprop:T -> in_backprop:T; T:type padding:string rates:list(int) \
          strides:list(int)"
         => function(eval::volumes::dilation2d_backprop_input, volumes::dilation2d_backprop_input, Cost::PerOperand(16)).differentiated(Gradient::Missing);
+    /// The elements of each window of a volume.
+    ExtractVolumePatches
+        "input:T -> patches:T; T:type ksizes:list(int) padding:string strides:list(int)"
+        => function(eval::volumes::extract_volume_patches, volumes::extract_volume_patches, Cost::Moves);
     /// The maximum of each window of a volume.
     MaxPool3D
         "input:T -> output:T; T:type data_format:string='NDHWC' ksize:list(int) padding:string \

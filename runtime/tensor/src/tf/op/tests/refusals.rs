@@ -149,6 +149,59 @@ fn volumes() {
 }
 
 #[test]
+fn fractional_poolings() {
+    let (given, images) =
+        ([("pooling_ratio", "1,2,1,1"), ("deterministic", "true"), ("seed", "1")], "i32[1x4x1x1]:5,3,-2,7");
+    let ends = ["i64[3]:0,2,4", "i64[2]:0,1"];
+    let pool = |op, ratio, words| {
+        refused(op, &[("pooling_ratio", ratio), ("deterministic", "true")], &[images], words);
+    };
+    for op in ["FractionalMaxPool", "FractionalAvgPool"] {
+        for ratio in ["1,0.5,1,1", "1,nan,1,1", "2,1,1,1", "1,1,1,2", "1,1,1"] {
+            pool(op, ratio, "attribute `pooling_ratio` is");
+        }
+        pool(op, "1,5,1,1", "ratios [5.0, 1.0] of images");
+        refused(op, &[("pooling_ratio", "1,1,1,1"), ("seed", "1")], &[images], "seeds without");
+        refused(op, &given, &["i32[4]:1,2,3,4"], "rank 1, expected 4");
+        refused(op, &given, &["i32[0x4x1x1]:"], "ratios");
+        refused(op, &given, &["f16[1x4x1x1]:0,0,0,0"], "f16");
+    }
+    check("FractionalMaxPool", &given, &[images], &["i32[1x2x1x1]:5,7", ends[0], ends[1]]);
+    check("FractionalAvgPool", &given, &[images], &["i32[1x2x1x1]:4,2", ends[0], ends[1]]);
+    let (y, dy) = ("i32[1x2x1x1]:5,7", "i32[1x2x1x1]:1,2");
+    let max = |y, dy, rows, words| {
+        refused("FractionalMaxPoolGrad", &[], &[images, y, dy, rows, ends[1]], words);
+    };
+    check("FractionalMaxPoolGrad", &[], &[images, y, dy, ends[0], ends[1]], &["i32[1x4x1x1]:1,0,0,2"]);
+    max(y, dy, "i64[2]:0,2", "windows from 2 numbers");
+    max(y, dy, "i64[3]:-1,2,4", "starts >= 0");
+    max(y, dy, "i64[3]:0,0,9223372036854775807", "is not the pooling");
+    max("i32[1x2x1x1]:5,8", dy, ends[0], "is not the pooling");
+    max(y, "i32[1x1x1x1]:1", ends[0], "out_backprop");
+    let mean = |shape, dy, rows, words| {
+        refused("FractionalAvgPoolGrad", &[], &[shape, dy, rows, ends[1]], words);
+    };
+    let shape = "i64[4]:1,4,1,1";
+    let far = [shape, dy, "i64[3]:0,9,9223372036854775807", ends[1]];
+    check("FractionalAvgPoolGrad", &[("overlapping", "true")], &far, &["i32[1x4x1x1]:0,0,0,0"]);
+    mean("i64[3]:1,4,1", dy, ends[0], "for images of shape");
+    mean("i64[4]:2,4,1,1", dy, ends[0], "for images of shape");
+    mean(shape, dy, "i64[3]:0,-2,4", "starts >= 0");
+    refused(
+        "ExtractVolumePatches",
+        &[("ksizes", "1,1,1,1,1"), ("strides", "1,0,1,1,1"), ("padding", "SAME")],
+        &["f32[1x1x1x1x1]:1"],
+        "stride",
+    );
+    refused(
+        "ExtractVolumePatches",
+        &[("ksizes", "2,1,1,1,1"), ("strides", "1,1,1,1,1"), ("padding", "SAME")],
+        &["f32[1x1x1x1x1]:1"],
+        "`ksizes`",
+    );
+}
+
+#[test]
 fn matrices() {
     for op in ["Cholesky", "MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "SelfAdjointEigV2"] {
         refused(op, &[], &["f32[2]:1,2"], "rank >= 2");
