@@ -136,8 +136,79 @@ def counts():
     case.write()
 
 
+def parts():
+    """Sparse tensors split, compared, counted and crossed."""
+    case = Case("op_sparse_parts")
+    indices = case.feed("indices", np.array([[0, 0, 3], [0, 1, 2], [0, 1, 4], [1, 0, 0], [1, 2, 6], [2, 2, 1]], np.int64), shape=[None, 3])
+    shape = case.feed("shape", np.array([3, 3, 7], np.int64))
+    other = case.feed("other", np.array([[0, 1, 2], [1, 0, 0], [1, 0, 1], [2, 2, 6]], np.int64))
+    for dtype in [np.float32, np.float64, np.float16, np.int8, np.uint16, np.int64, np.complex64]:
+        word = np.dtype(dtype).name
+        values = case.feed(f"values_{word}", integers(1, -8 if word[0] != "u" else 0, 9, 6, dtype=dtype))
+        for axis, n in [(0, 2), (-1, 3), (2, 7), (1, 1)]:
+            made = raw.SparseSplit(split_dim=axis, indices=indices, values=values, shape=shape, num_split=n)
+            case.fetch(f"split_{word}_{axis}_{n}", *made.output_indices, *made.output_values, *made.output_shape)
+        if word[0] != "c":
+            others = case.feed(f"others_{word}", integers(2, -8 if word[0] != "u" else 0, 9, 4, dtype=dtype))
+            for op in [raw.SparseSparseMaximum, raw.SparseSparseMinimum]:
+                case.fetch(f"{op.__name__}_{word}", *op(
+                    a_indices=indices, a_values=values, a_shape=shape, b_indices=other, b_values=others, b_shape=shape))
+        if word in ["float32", "float64"]:  # halves are rounded after each step
+            case.fetch(f"softmax_{word}", raw.SparseSoftmax(sp_indices=indices, sp_values=values, sp_shape=shape))
+            case.fetch(f"softmax_turned_{word}", raw.SparseSoftmax(
+                sp_indices=tf.reverse(indices, [0]), sp_values=values, sp_shape=shape))
+        if word in ["float32", "float64", "int64"]:
+            for kind in [np.int32, np.int64]:
+                numbers = case.feed(f"numbers_{word}_{kind.__name__}", np.array([1, 3, 3, 0, 9, 2], kind))
+                for rank in [1, 2, 3]:
+                    for binary in [False, True]:
+                        for weights in [values, values[:0]]:
+                            case.fetch(f"counts_{word}_{kind.__name__}_{rank}_{binary}_{weights is values}", raw.SparseBincount(
+                                indices=indices[:, 3 - rank:], values=numbers, dense_shape=shape[3 - rank:], size=kind(5),
+                                weights=weights, binary_output=binary))
+    case.write()
+
+
+def crosses():
+    """Combinations of features."""
+    case = Case("op_crosses")
+    # The last entry is one of an earlier row.
+    a = case.feed("a_indices", np.array([[0, 0], [0, 1], [2, 0], [3, 5], [1, 0]], np.int64))
+    b = case.feed("b_indices", np.array([[0, 0], [1, 0], [2, 0], [2, 1], [3, 0]], np.int64))
+    shape = case.feed("shape", np.array([4, 6], np.int64))
+    texts = case.feed("texts", np.array([b"x", b"", b"longer than sixteen bytes", b"y", b"z"]))
+    numbers = case.feed("numbers", np.array([1, -7, 1 << 40, 3, 0], np.int64))
+    words = case.feed("words", np.array([[b"p", b"q"], [b"r", b"s"], [b"t", b"u"], [b"v", b"w"]]))
+    matrix = case.feed("matrix", np.array([[5], [-6], [7 << 33], [8]], np.int64))
+    # Operands of each mixture: sparse, then dense.
+    mixtures = {
+        "texts": ([texts, texts], []), "numbers": ([numbers, numbers], []), "mixed": ([texts, numbers], [words, matrix]),
+        "dense": ([], [words, words]), "dense_numbers": ([], [matrix]), "one": ([texts], []), "with_words": ([texts], [words]),
+        "none": ([numbers], [matrix[:, :0]]),
+    }
+    for name, (sparse, dense) in mixtures.items():
+        given = {"indices": [a, b][:len(sparse)], "values": sparse, "shapes": [shape] * len(sparse), "dense_inputs": dense}
+        case.fetch(f"v2_{name}", *raw.SparseCrossV2(sep=tf.constant("<>"), **given))
+        for buckets in [0, 10]:
+            # TensorFlow crashes with strong hashes of dense integers.
+            for strong in [False] if name in ["mixed", "dense_numbers"] else [False, True]:
+                case.fetch(f"hashed_{name}_{buckets}_{strong}", *raw.SparseCrossHashed(
+                    num_buckets=buckets, strong_hash=strong, salt=[137, -2], **given))
+            for internal in [tf.int64, tf.string]:
+                if internal == tf.string and any(x.dtype == tf.int64 for x in sparse + dense):
+                    continue
+                case.fetch(f"v1_{name}_{buckets}_{internal.name}", *raw.SparseCross(
+                    hashed_output=True, num_buckets=buckets, hash_key=956888297470, out_type=tf.int64, internal_type=internal, **given))
+                if not buckets:
+                    case.fetch(f"v1_{name}_{internal.name}", *raw.SparseCross(
+                        hashed_output=False, num_buckets=0, hash_key=1, out_type=tf.string, internal_type=internal, **given))
+    case.write()
+
+
 if __name__ == "__main__":
     segments()
     arrays()
     words()
     counts()
+    parts()
+    crosses()

@@ -136,6 +136,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "UnsortedSegmentMin: 4x2; =[1,0,1,1]:4xi32; =2:i32 -> 2x2",
     "UnsortedSegmentProd: 4x2; =[1,0,1,1]:4xi32; =2:i32 -> 2x2",
     // Selected rows and sparse tensors.
+    "SparseSoftmax: =[[0,0],[0,2],[1,1],[1,2]]:4x2xi64; 4; =[2,3]:2xi64 -> 4",
     "SparseSegmentSum: 4x2; =[3,0,0]:3xi32; =[0,0,1]:3xi32 -> 2x2",
     "SparseSegmentMean: 4x2; =[3,0,0]:3xi32; =[0,0,1]:3xi32 -> 2x2",
     "SparseSegmentSqrtN: 4x2; =[3,0,0]:3xi32; =[0,0,1]:3xi32 -> 2x2",

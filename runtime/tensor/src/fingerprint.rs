@@ -40,6 +40,13 @@ fn weak(s: &[u8], at: usize, a: u64, b: u64) -> (u64, u64) {
     (sum.wrapping_add(z), b.wrapping_add(sum.rotate_right(44)).wrapping_add(a))
 }
 
+/// The fingerprint of two fingerprints in this order.
+pub fn fingerprint_cat64(first: u64, second: u64) -> u64 {
+    const BY: u64 = 0xc6a4_a793_5bd1_e995;
+    let sum = (first ^ BY ^ mixed(second.wrapping_mul(BY)).wrapping_mul(BY)).wrapping_mul(BY);
+    mixed(mixed(sum).wrapping_mul(BY))
+}
+
 /// The fingerprint of a byte string.
 pub fn fingerprint64(s: &[u8]) -> u64 {
     let len = s.len();

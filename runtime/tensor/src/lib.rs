@@ -71,7 +71,7 @@ pub use coo::CooTensor;
 pub use dtype::DType;
 pub use element::{Complex64, Complex128, Element, I1};
 pub use error::TensorError;
-pub use fingerprint::fingerprint64;
+pub use fingerprint::{fingerprint_cat64, fingerprint64};
 pub use half::{bf16, f16};
 pub use shape::{Dims, MAX_RANK, Shape, matmul_shape, reduce_shape, resolve_axis};
 pub use string::{StringTensor, Strings};

@@ -6,7 +6,7 @@ use befrost_tensor::tf::op::Op;
 use super::reductions::kept_shape;
 use crate::grad::val::Val;
 use crate::grad::vjp::Differentiation::{self, Rule};
-use crate::grad::vjp::Vjp;
+use crate::grad::vjp::{At, Vjp};
 
 pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
@@ -88,6 +88,13 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let dense = Broadcast::new(g);
             g.dx(1, g.d() / dense.values(g).conj());
             dense.dx(g, |values| -(g.d() * (g.x(1) / (values * values)).conj()));
+        }),
+        Op::SparseSoftmax => Rule(|g| {
+            let (indices, y, d, shape) = (g.x(0), g.y(0), g.d(), g.x(2));
+            let last = g.ints_value(&[-1]);
+            let sums =
+                g.op(Op::SparseReduceSum, &[indices, y * d, shape, last], &[("keep_dims", At::Bool(true))]);
+            g.dx(1, g.op(Op::SparseDenseCwiseAdd, &[indices, d, shape, -sums], &[]) * y);
         }),
         Op::SparseReduceSum => Rule(|g| g.dx(1, Reduced::new(g).spread(g.d()))),
         // Entries equal to the result share its gradient.

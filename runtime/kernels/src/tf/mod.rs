@@ -15,6 +15,7 @@ mod arrays;
 mod attrs;
 mod checks;
 mod codes;
+mod crosses;
 mod dataflow;
 mod examples;
 mod files;

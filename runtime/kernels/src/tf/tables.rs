@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
-    arrays, attrs, checks, codes, examples, files, generators, joined, lists, lookups, messages, optionals,
-    pictures, scatters, sequences, stacks, strings, texts, unicode, updates, variables,
+    arrays, attrs, checks, codes, crosses, examples, files, generators, joined, lists, lookups, messages,
+    optionals, pictures, scatters, sequences, stacks, strings, texts, unicode, updates, variables,
 };
 
 /// The entries of a file, unless the Cargo feature of their rows leaves them out.
@@ -33,6 +33,7 @@ tables! {
     strings "tf-strings",
     texts "tf-strings",
     codes "tf-strings",
+    crosses "tf-strings",
     joined "tf-strings",
     unicode "tf-strings",
     examples "tf-strings",

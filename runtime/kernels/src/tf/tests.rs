@@ -21,6 +21,7 @@ use super::tables::of_operator;
 use super::variables::{self, assign_variable_values, remove_variable, variable_values};
 use crate::objects::Tensor;
 
+mod crosses;
 mod pictures;
 mod texts;
 
@@ -44,10 +45,7 @@ impl Attrs for Text {
         Some(Cow::Borrowed(self.0.get(name)?.as_bytes()))
     }
     fn ty(&self, name: &str) -> Option<Type> {
-        match *self.0.get(name)? {
-            "variant" => Some(Type::Variant),
-            text => text.parse().ok().map(Type::Dense),
-        }
+        type_of(self.0.get(name)?)
     }
     fn shape(&self, name: &str) -> Option<PartialShape> {
         PartialShape::from_i64(&self.ints(name)?).ok()
@@ -65,10 +63,17 @@ impl Attrs for Text {
         Some(vec![self.0.get(name)?.as_bytes().to_vec()])
     }
     fn types(&self, name: &str) -> Option<Vec<Type>> {
-        Some(vec![self.ty(name)?])
+        self.0.get(name)?.split_terminator(',').map(type_of).collect()
     }
     fn shapes(&self, name: &str) -> Option<Vec<PartialShape>> {
         Some(vec![self.shape(name)?])
+    }
+}
+
+fn type_of(word: &str) -> Option<Type> {
+    match word {
+        "variant" => Some(Type::Variant),
+        word => word.parse().ok().map(Type::Dense),
     }
 }
 
@@ -103,6 +108,9 @@ fn usual() -> Text {
         [("feature_list_sparse_types", "f32"), ("feature_list_dense_missing_assumed_empty", "d")];
     let given = given.chain(pads).chain(codes).chain(encodings).chain(context).chain(context_types);
     let given = given.chain(lists).chain(list_keys).chain(list_types);
+    let crosses =
+        [("dense_types", "i64"), ("internal_type", "i64"), ("hash_key", "1"), ("hashed_output", "true")];
+    let given = given.chain(crosses);
     Text(given.chain([("shape", "2"), ("element_shape", "2"), ("source", "g")]).collect())
 }
 

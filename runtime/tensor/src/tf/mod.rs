@@ -215,10 +215,13 @@ pub use small::Small;
 pub use sparse::{ragged_gather, sparse_dense_matmul, sparse_to_dense};
 pub use sparse_arrays::{
     sparse_add_grad, sparse_concat, sparse_fill_empty_rows, sparse_fill_empty_rows_grad, sparse_reorder,
-    sparse_reshape, sparse_slice, sparse_slice_grad,
+    sparse_reshape, sparse_slice, sparse_slice_grad, sparse_split,
 };
 pub use sparse_counts::{CountAttrs, CountRows, sparse_counts};
-pub use sparse_math::{sparse_add, sparse_dense_add, sparse_dense_cwise, sparse_reduce};
+pub use sparse_math::{
+    sparse_add, sparse_bincount, sparse_dense_add, sparse_dense_cwise, sparse_extreme, sparse_reduce,
+    sparse_softmax,
+};
 pub use sparse_segment::{SegmentDivisor, sparse_segment, sparse_segment_grad, sparse_segment_grad_rows};
 pub use variates::{
     Samples, parameterized_truncated_normal, random_gamma, random_poisson, stateless_truncated_normal,

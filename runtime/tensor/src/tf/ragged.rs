@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::index::indices_of;
 use super::movement::broadcast_to;
-use super::numeric::{Domain, Number};
+use super::segment::counted;
 use super::sparse::splits_of;
 use super::unary::cast;
 use crate::element::with_element;
@@ -190,17 +190,12 @@ pub fn ragged_bincount(
     let out = HostTensor::zeros(weights.dtype(), shape, allocator)?;
     if out.num_elements() > 0 {
         with_element!(weights.dtype(), T => {
-            type Wide = <T as Number>::Wide;
             let (weights, mut to) = (weights.read::<T>()?, out.write::<T>()?);
             for (row, to) in splits.windows(2).zip(to.chunks_exact_mut(size)) {
                 for (at, &number) in (row[0]..row[1]).zip(&numbers[row[0]..row[1]]) {
                     let to = usize::try_from(number).ok().and_then(|number| to.get_mut(number));
                     let Some(to) = to else { continue };
-                    *to = match weights.get(at) {
-                        _ if is_binary => T::narrow(Wide::ONE),
-                        Some(weight) => T::narrow(to.widen().plus(weight.widen())),
-                        None => T::narrow(to.widen().plus(Wide::ONE)),
-                    };
+                    *to = counted(*to, weights.get(at), is_binary);
                 }
             }
         });

@@ -227,6 +227,16 @@ pub fn dynamic_partition(
     try_collected((0..n).map(part))
 }
 
+/// A number of occurrences with one more, or a sum with one more weight. Only 0 and 1 if `is_binary`.
+pub(super) fn counted<T: Number>(old: T, weight: Option<&T>, is_binary: bool) -> T {
+    let one = <T::Wide as Domain>::ONE;
+    match weight {
+        _ if is_binary => T::narrow(one),
+        Some(weight) => T::narrow(old.widen().plus(weight.widen())),
+        None => T::narrow(old.widen().plus(one)),
+    }
+}
+
 /// `DenseBincount`, `Bincount`: for each number below `size`, the count of its occurrences in a vector (or in
 /// each row of a matrix) of i32 or i64. With weights, one per element, the result is the sum of the weights
 /// at the occurrences. If `binary`, the result is 1 for a number that occurs. The result has the dtype of the
@@ -259,16 +269,11 @@ pub fn bincount(
     let out = HostTensor::zeros(weights.dtype(), Shape::new(&dims)?, allocator)?;
     if out.num_elements() > 0 {
         with_element!(weights.dtype(), T => {
-            type Wide = <T as Number>::Wide;
             let (weights, mut to) = (weights.read::<T>()?, out.write::<T>()?);
             for (i, &number) in numbers.iter().enumerate() {
                 let Some(number) = usize::try_from(number).ok().filter(|&number| number < size) else { continue };
                 let to = &mut to[i / row * size + number];
-                *to = match weights.get(i) {
-                    _ if binary => T::narrow(Wide::ONE),
-                    Some(weight) => T::narrow(to.widen().plus(weight.widen())),
-                    None => T::narrow(to.widen().plus(Wide::ONE)),
-                };
+                *to = counted(*to, weights.get(i), binary);
             }
         });
     }

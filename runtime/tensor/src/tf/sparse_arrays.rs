@@ -13,7 +13,7 @@ use super::sparse::positions;
 use super::walk::strides;
 use crate::error::invalid;
 use crate::mem::Allocator;
-use crate::scratch::{collected, filled, push, sorted_positions};
+use crate::scratch::{collected, filled, push, sorted_positions, with_room};
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 /// The coordinates of the entries of a sparse tensor.
@@ -48,6 +48,17 @@ impl SparseEntries {
         &self.numbers[i * self.rank..][..self.rank]
     }
 
+    /// Fails for an entry that is not inside of a tensor of this shape.
+    pub(super) fn expect_inside(&self, op: &'static str, shape: &[i64]) -> Result<(), TensorError> {
+        let is_outside = |&i: &usize| self.at(i).iter().zip(shape).any(|(at, dim)| !(0..*dim).contains(at));
+        match (0..self.n).find(is_outside) {
+            None => Ok(()),
+            Some(i) => {
+                invalid(op, format!("indices[{i}] = {:?} is not in a tensor of shape {shape:?}", self.at(i)))
+            }
+        }
+    }
+
     /// The positions of the entries in a dense tensor.
     pub(super) fn positions(&self, op: &'static str, shape: &Shape) -> Result<Vec<usize>, TensorError> {
         match self.rank {
@@ -57,7 +68,7 @@ impl SparseEntries {
     }
 
     /// The entries in row-major order; equal ones keep their order.
-    fn order(&self) -> Result<Vec<usize>, TensorError> {
+    pub(super) fn order(&self) -> Result<Vec<usize>, TensorError> {
         sorted_positions(self.n, &|i, j| self.at(i).cmp(self.at(j)))
     }
 
@@ -185,6 +196,55 @@ pub fn sparse_concat(
     let entries = SparseEntries { n, rank, numbers };
     let order = entries.order()?;
     Ok([entries.taken(&order, allocator)?, elements_at(&all, &order, allocator)?, sizes(&joined, allocator)?])
+}
+
+/// `SparseSplit`: the `n` parts along an axis as coordinates, values and shapes. The first parts are larger
+/// by one if the size is no multiple of their number.
+pub fn sparse_split(
+    axis: i64,
+    [indices, values]: [&HostTensor; 2],
+    shape: &[i64],
+    n: usize,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<Vec<HostTensor>, TensorError> {
+    let op = "SparseSplit";
+    let entries = SparseEntries::new(op, indices, Some(values), shape.len())?;
+    let axis = usize::try_from(if axis < 0 { axis.saturating_add(entries.rank as i64) } else { axis });
+    let Some(axis) = axis.ok().filter(|&axis| axis < entries.rank) else {
+        return invalid(op, format!("the axis is not one of {}", entries.rank));
+    };
+    let count = i64::try_from(n).ok().filter(|&n| n > 0 && n <= shape[axis]);
+    let Some(count) = count else {
+        return invalid(op, format!("{n} parts of a size of {}", shape[axis]));
+    };
+    entries.expect_inside(op, shape)?;
+    let (smaller, n_larger) = (shape[axis] / count, shape[axis] % count);
+    let part = |along: i64| match along / (smaller + 1) {
+        part if part < n_larger => part,
+        _ => n_larger + (along - n_larger * (smaller + 1)) / smaller,
+    };
+    let start = |part: i64| part * smaller + part.min(n_larger);
+    let mut orders: Vec<Vec<usize>> = collected((0..n).map(|_| Vec::new()))?;
+    for i in 0..entries.n {
+        push(&mut orders[part(entries.at(i)[axis]) as usize], i)?;
+    }
+    let mut results = with_room(3 * n)?;
+    for (number, order) in (0..).zip(&orders) {
+        let found = entries.taken(order, allocator)?;
+        for row in found.write::<i64>()?.chunks_exact_mut(entries.rank) {
+            row[axis] -= start(number);
+        }
+        results.push(found);
+    }
+    for order in &orders {
+        results.push(elements_at(values, order, allocator)?);
+    }
+    let mut dims = shape.to_vec();
+    for number in 0..count {
+        dims[axis] = start(number + 1) - start(number);
+        results.push(sizes(&dims, allocator)?);
+    }
+    Ok(results)
 }
 
 /// The shape of a slice, as far as it is in a tensor of this shape.

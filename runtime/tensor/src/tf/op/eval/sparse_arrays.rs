@@ -1,11 +1,11 @@
 //! Sparse tensors: movement, arithmetic, and reductions of selected rows by segment.
 
-use super::{count_in, ints_in, of, of_many, owning};
-use crate::TensorError;
+use super::{count_in, int_in, ints_in, of, of_many, owning};
 use crate::error::invalid;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
 use crate::tf::{self, Binary, SegmentDivisor, SetOperand, SetOperation};
+use crate::{Shape, TensorError};
 
 pub(in crate::tf::op) fn sparse_reorder(attrs: &Attributes<'_>) -> Made {
     of(attrs, |[indices, values, shape], m| tf::sparse_reorder(indices, values, shape.num_elements(), m))
@@ -31,6 +31,41 @@ pub(in crate::tf::op) fn sparse_concat(attrs: &Attributes<'_>) -> Made {
         let shapes =
             shapes.iter().map(|shape| ints_in(op, "shapes", shape)).collect::<Result<Vec<_>, _>>()?;
         tf::sparse_concat(axis, indices, values, &shapes, m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_split(attrs: &Attributes<'_>) -> Made {
+    let (op, n) = (attrs.op(), attrs.count("num_split")?);
+    of(attrs, move |[axis, indices, values, shape], m| {
+        axis.expect_shape("split_dim", &Shape::scalar())?;
+        tf::sparse_split(
+            int_in(op, "split_dim", axis)?,
+            [indices, values],
+            &ints_in(op, "shape", shape)?,
+            n,
+            m,
+        )
+    })
+}
+
+pub(in crate::tf::op) fn sparse_extreme(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    let by = if op == "SparseSparseMaximum" { Binary::Maximum } else { Binary::Minimum };
+    of(attrs, move |[a_indices, a_values, a_shape, b_indices, b_values, b_shape], m| {
+        let [a_shape, b_shape] = [ints_in(op, "a_shape", a_shape)?, ints_in(op, "b_shape", b_shape)?];
+        tf::sparse_extreme(op, by, [a_indices, a_values, b_indices, b_values], [&a_shape, &b_shape], m)
+    })
+}
+
+pub(in crate::tf::op) fn sparse_softmax(attrs: &Attributes<'_>) -> Made {
+    of(attrs, |[indices, values, shape], m| tf::sparse_softmax([indices, values], shape.num_elements(), m))
+}
+
+pub(in crate::tf::op) fn sparse_bincount(attrs: &Attributes<'_>) -> Made {
+    let (op, is_binary) = (attrs.op(), attrs.bool("binary_output")?);
+    of(attrs, move |[indices, values, shape, size, weights], m| {
+        let (shape, size) = (ints_in(op, "dense_shape", shape)?, count_in(op, "size", size)?);
+        tf::sparse_bincount([indices, values], &shape, size, weights, is_binary, m)
     })
 }
 

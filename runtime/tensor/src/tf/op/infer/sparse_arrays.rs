@@ -48,6 +48,40 @@ pub(in crate::tf::op) fn sparse_concat(cx: &Node<'_>) -> Shapes {
     Ok(vec![of(&[n, rank]), of(&[n]), of(&[rank])])
 }
 
+/// Coordinates, values and shapes of parts.
+pub(in crate::tf::op) fn sparse_split(cx: &Node<'_>) -> Shapes {
+    let [_, rank] = entries(cx, 1, Some(2), Some(3))?;
+    let n = cx.n_results / 3;
+    let mut shapes = vec![of(&[None, rank]); n];
+    shapes.extend(vec![of(&[None]); n]);
+    shapes.extend(vec![of(&[rank]); n]);
+    Ok(shapes)
+}
+
+/// The entries of both.
+pub(in crate::tf::op) fn sparse_extreme(cx: &Node<'_>) -> Shapes {
+    sparse_add(cx).map(|mut shapes| {
+        shapes.truncate(2);
+        shapes
+    })
+}
+
+/// A number for each small integer, in each row of a tensor with more than one axis.
+pub(in crate::tf::op) fn sparse_bincount(cx: &Node<'_>) -> Shapes {
+    let ([_, rank], size) = (entries(cx, 0, Some(1), Some(2))?, cx.count(3)?);
+    Ok(vec![match (rank, cx.shape_in(2)?.as_slice()) {
+        (Some(1), _) => of(&[size]),
+        (_, Some([rows, _, ..])) => of(&[*rows, size]),
+        (Some(_), _) => of(&[None, size]),
+        (None, _) => PartialShape::unknown(),
+    }])
+}
+
+/// Coordinates, values and shape of a sparse matrix.
+pub(in crate::tf::op) fn sparse_cross(_: &Node<'_>) -> Shapes {
+    Ok(vec![of(&[None, Some(2)]), of(&[None]), of(&[Some(2)])])
+}
+
 /// Some of the entries.
 pub(in crate::tf::op) fn sparse_slice(cx: &Node<'_>) -> Shapes {
     let [_, rank] = entries(cx, 0, Some(1), Some(2))?;

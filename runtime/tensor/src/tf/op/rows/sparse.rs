@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::{sparse, sparse_arrays};
-use super::super::row::{Cost, function};
+use super::super::row::{Cost, Gradient, function};
 use super::operators::operators;
 
 operators! { 16:
@@ -314,4 +314,41 @@ operators! { 16:
          output_values:output_type output_dense_shape:int64; T:type binary_output:bool maxlength:int=-1 \
          minlength:int=-1 output_type:type"
         => function(eval::sparse::sparse_counts, sparse::counts, Cost::PerOperand(16)).no_gradient();
+    /// The number of occurrences, or the sum of weights, of each small integer in a sparse vector or in each
+    /// row of a sparse tensor.
+    SparseBincount
+        "indices:int64 values:Tidx dense_shape:int64 size:Tidx weights:T -> output:T; T:type Tidx:type \
+         binary_output:bool=false"
+        => function(
+            eval::sparse_arrays::sparse_bincount,
+            sparse_arrays::sparse_bincount,
+            Cost::PerOperand(4),
+        )
+        .no_gradient();
+    /// The softmax of the entries of a sparse tensor along the last axis.
+    SparseSoftmax
+        "sp_indices:int64 sp_values:T sp_shape:int64 -> output:T; T:type"
+        => function(
+            eval::sparse_arrays::sparse_softmax,
+            sparse_arrays::sparse_dense_cwise,
+            Cost::PerResult(32),
+        );
+    /// The parts of a sparse tensor along an axis.
+    SparseSplit
+        "split_dim:int64 indices:int64 values:T shape:int64 -> output_indices:num_split*int64 \
+         output_values:num_split*T output_shape:num_split*int64; T:type num_split:int"
+        => function(eval::sparse_arrays::sparse_split, sparse_arrays::sparse_split, Cost::PerOperand(4))
+            .differentiated(Gradient::Missing);
+    /// The larger elements of two sparse tensors.
+    SparseSparseMaximum
+        "a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> \
+         output_indices:int64 output_values:T; T:type"
+        => function(eval::sparse_arrays::sparse_extreme, sparse_arrays::sparse_extreme, Cost::PerOperand(8))
+            .differentiated(Gradient::Missing);
+    /// The smaller elements of two sparse tensors.
+    SparseSparseMinimum
+        "a_indices:int64 a_values:T a_shape:int64 b_indices:int64 b_values:T b_shape:int64 -> \
+         output_indices:int64 output_values:T; T:type"
+        => function(eval::sparse_arrays::sparse_extreme, sparse_arrays::sparse_extreme, Cost::PerOperand(8))
+            .differentiated(Gradient::Missing);
 }

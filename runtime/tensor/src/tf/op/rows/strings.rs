@@ -1,6 +1,6 @@
 //! Strings: joining, splitting, matching, and conversion from and to numbers.
 
-use super::super::infer::{arrays, rules, strings};
+use super::super::infer::{arrays, rules, sparse_arrays, strings};
 use super::super::row::{Cost, values};
 use super::operators::operators;
 
@@ -250,4 +250,23 @@ operators! { 17:
     /// Images as PNGs.
     EncodePng "image:T -> contents:string; T:type=uint8 compression:int=-1"
         => values(strings::encoded, Cost::PerOperand(64)).no_gradient();
+    /// All combinations of the features of sparse and dense columns, as strings or as hashes.
+    SparseCross
+        "indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types -> \
+         output_indices:int64 output_values:out_type output_shape:int64; N:int dense_types:list(type) \
+         hash_key:int hashed_output:bool internal_type:type num_buckets:int out_type:type \
+         sparse_types:list(type)"
+        => values(sparse_arrays::sparse_cross, Cost::PerOperand(64)).no_gradient();
+    /// All combinations of the features of sparse and dense columns, as hashes.
+    SparseCrossHashed
+        "indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types \
+         num_buckets:int64 strong_hash:bool salt:int64 -> output_indices:int64 output_values:int64 \
+         output_shape:int64; N:int dense_types:list(type) sparse_types:list(type)"
+        => values(sparse_arrays::sparse_cross, Cost::PerOperand(64)).no_gradient();
+    /// All combinations of the features of sparse and dense columns, as strings.
+    SparseCrossV2
+        "indices:N*int64 values:*sparse_types shapes:N*int64 dense_inputs:*dense_types \
+         sep:string -> output_indices:int64 output_values:string output_shape:int64; N:int \
+         dense_types:list(type) sparse_types:list(type)"
+        => values(sparse_arrays::sparse_cross, Cost::PerOperand(64)).no_gradient();
 }

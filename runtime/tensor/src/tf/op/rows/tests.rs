@@ -154,6 +154,9 @@ const WITHOUT_GRADIENT_IN_TENSORFLOW: &[&str] = &[
     "RequantizationRange",
     "Requantize",
     "SelfAdjointEig",
+    "SparseSparseMaximum",
+    "SparseSparseMinimum",
+    "SparseSplit",
 ];
 
 #[test]

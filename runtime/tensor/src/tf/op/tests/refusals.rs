@@ -149,6 +149,43 @@ fn volumes() {
 }
 
 #[test]
+fn sparse_tensors() {
+    let (indices, values, shape) = ("i64[2x2]:0,1,1,0", "f32[2]:5,-6", "i64[2]:2,3");
+    let split = |axis, indices, values, shape, n, words| {
+        refused("SparseSplit", &[("num_split", n)], &[axis, indices, values, shape], words);
+    };
+    split("i64[1]:0", indices, values, shape, "1", "split_dim");
+    split("i64:2", indices, values, shape, "1", "the axis is not one of 2");
+    split("i64:-9223372036854775808", indices, values, shape, "1", "the axis is not one of 2");
+    split("i64:1", indices, values, shape, "4", "4 parts of a size of 3");
+    split("i64:1", indices, values, shape, "0", "0 parts of a size of 3");
+    split("i64:0", "i64[2x2]:0,1,2,0", values, shape, "1", "indices[1] = [2, 0] is not in");
+    split("i64:0", "i64[2x2]:0,1,-1,0", values, shape, "1", "is not in");
+    split("i64:0", indices, "f32[1]:5", shape, "1", "for 2 indices");
+    let wide = ["i64:1", "i64[1x2]:0,9223372036854775806", "f32[1]:5", "i64[2]:1,9223372036854775807"];
+    let parts = run("SparseSplit", &[("num_split", "2")], &wide).unwrap();
+    assert_eq!(parts[1].to_vec::<i64>().unwrap(), [0, 4_611_686_018_427_387_902]);
+    refused("SparseSoftmax", &[], &["i64[1x1]:0", "f32[1]:5", "i64[1]:3"], "rank 1, expected 2");
+    refused("SparseSoftmax", &[], &[indices, "i32[2]:5,6", shape], "i32");
+    let extreme = |a: [&str; 3], b: [&str; 3], words| {
+        refused("SparseSparseMaximum", &[], &[a[0], a[1], a[2], b[0], b[1], b[2]], words);
+    };
+    let given = [indices, values, shape];
+    extreme(given, [indices, values, "i64[2]:2,4"], "expected two that are equal");
+    extreme(given, ["i64[2x2]:0,1,5,0", values, shape], "is not in");
+    extreme(["i64[0x0]:", "f32[0]:", "i64[0]:"], ["i64[0x0]:", "f32[0]:", "i64[0]:"], "not empty");
+    let count = |indices, values, shape, size, weights, words| {
+        refused("SparseBincount", &[], &[indices, values, shape, size, weights], words);
+    };
+    count("i64[1x1]:0", "i32[1]:-1", "i64[1]:3", "i32:4", "f32[0]:", "-1 is negative");
+    count(indices, "i32[2]:1,2", shape, "i32:-4", "f32[0]:", "`size` is -4");
+    count(indices, "i32[2]:1,2", shape, "i32:4", "f32[1]:1", "1 weights of 2 numbers");
+    count(indices, "i32[2]:1,2", "i64[2]:1,3", "i32:4", "f32[0]:", "is not in");
+    count("i64[0x0]:", "i32[0]:", "i64[0]:", "i32:4", "f32[0]:", "a scalar");
+    count("i64[0x2]:", "i32[0]:", "i64[2]:1152921504606846976,3", "i32:9", "f32[0]:", "");
+}
+
+#[test]
 fn fractional_poolings() {
     let (given, images) =
         ([("pooling_ratio", "1,2,1,1"), ("deterministic", "true"), ("seed", "1")], "i32[1x4x1x1]:5,3,-2,7");
