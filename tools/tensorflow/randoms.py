@@ -209,6 +209,33 @@ def generators():
     case.write()
 
 
+def candidates():
+    """Samplers of classes. Those that learn go on in the second run."""
+    case = Case("op_candidates", rtol=2e-6, atol=1e-12)
+    classes = case.feed("classes", np.array([[3, 0], [7, 3], [3, 9]], np.int64), shape=[None, 2])
+    attrs = {"true_classes": classes, "num_true": 2}
+    for unique in [False, True]:
+        for name, op, more in [
+                ("uniform", raw.UniformCandidateSampler, {"range_max": 11}),
+                ("uniform_wide", raw.UniformCandidateSampler, {"range_max": 1 << 40}),
+                ("log_uniform", raw.LogUniformCandidateSampler, {"range_max": 12}),
+                ("log_uniform_wide", raw.LogUniformCandidateSampler, {"range_max": 100000}),
+                ("learned", raw.LearnedUnigramCandidateSampler, {"range_max": 10}),
+                ("learned_wide", raw.LearnedUnigramCandidateSampler, {"range_max": 1000}),
+                ("unsafe", raw.ThreadUnsafeUnigramCandidateSampler, {"range_max": 16}),
+                ("fixed", raw.FixedUnigramCandidateSampler, {"range_max": 10, "unigrams": [1., 3, .5, 9, 0, 2, 2, 4, 1, .25]}),
+                ("fixed_bent", raw.FixedUnigramCandidateSampler, {
+                    "range_max": 12, "unigrams": [1., 3, .5, 9, 1, 2, 2, 4, 1, .25], "distortion": .75, "num_reserved_ids": 2}),
+                ("fixed_part", raw.FixedUnigramCandidateSampler, {
+                    "range_max": 11, "unigrams": [float(i % 5 + 1) for i in range(30)], "num_reserved_ids": 2, "num_shards": 3, "shard": 1})]:
+            for n in [1, 9]:
+                case.fetch(f"{name}_{unique}_{n}", *op(**attrs, num_sampled=n, unique=unique, seed=3, seed2=n, **more))
+        case.fetch(f"all_{unique}", *raw.AllCandidateSampler(**attrs, num_sampled=10, unique=unique))
+    sampled = case.feed("sampled", np.array([9, 3, 1, 3, 5], np.int64))
+    case.fetch("hits", *raw.ComputeAccidentalHits(true_classes=classes, sampled_candidates=sampled, num_true=2))
+    case.write(runs=2)
+
+
 if __name__ == "__main__":
     variates()
     gradients()
@@ -216,3 +243,4 @@ if __name__ == "__main__":
     stateful()
     loop()
     stateless()
+    candidates()

@@ -33,6 +33,7 @@ mod bands;
 mod binary;
 mod binomial;
 mod boxes;
+mod candidates;
 mod cells;
 mod color;
 mod complex;
@@ -158,6 +159,9 @@ pub mod reference {
 pub use bands::{Pivoting, banded_triangular_solve, tridiagonal_matmul, tridiagonal_solve};
 pub use binomial::binomial;
 pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
+pub use candidates::{
+    AliasTable, CandidateAttrs, LearnedCounts, Sampler, accidental_hits, sample_candidates,
+};
 pub use cells::{GateOrder, GruOperands, LstmCell, LstmOperands, gru_cell, gru_cell_gradient};
 pub use color::{adjust_contrast, adjust_hue, adjust_saturation, hsv_to_rgb, rgb_to_hsv};
 pub use counts::{betainc, edit_distance, histogram, nth_element};

@@ -8,9 +8,12 @@ use std::sync::Arc;
 
 use super::{count_in, of, owning, shape_in};
 use crate::error::invalid;
+use crate::scratch::collected;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, Distribution, Generator, Philox, Samples, index::indices_of};
+use crate::tf::{
+    self, AliasTable, CandidateAttrs, Distribution, Generator, Philox, Sampler, Samples, index::indices_of,
+};
 use crate::{HostTensor, Shape, TensorError};
 
 /// The code of Philox in `alg` operands.
@@ -243,4 +246,66 @@ pub(in crate::tf::op) fn nondeterministic(attrs: &Attributes<'_>) -> Made {
         let from = generator.take_for(shape.num_elements());
         tf::random(op, Distribution::Bits, (dtype, shape), from, cx)
     })
+}
+
+/// An attribute that is positive and not above a limit.
+fn positive(attrs: &Attributes<'_>, name: &str, limit: i64) -> Result<usize, TensorError> {
+    match attrs.int(name)? {
+        n if 0 < n && n <= limit => Ok(n as usize),
+        n => invalid(attrs.op(), format!("attribute `{name}` is {n}")),
+    }
+}
+
+/// [`positive`], of the size of an i32.
+fn small_count(attrs: &Attributes<'_>, name: &str) -> Result<usize, TensorError> {
+    positive(attrs, name, i32::MAX.into())
+}
+
+/// The largest number of weights that an attribute declares instead of listing them.
+const MAX_RESERVED: usize = 1 << 24;
+
+/// The weights of a sampler: some that are 0, then the given ones raised to a power; of every `num_shards`-th
+/// only.
+fn unigrams(attrs: &Attributes<'_>) -> Result<AliasTable, TensorError> {
+    let op = attrs.op();
+    if !attrs.bytes("vocab_file")?.is_empty() {
+        return invalid(op, "weights in a file are not read: the attribute `unigrams` has them".to_owned());
+    }
+    let (given, power) = (attrs.floats("unigrams")?, attrs.float("distortion")? as f32);
+    let (n, reserved) = (attrs.count("range_max")?, attrs.count("num_reserved_ids")?);
+    let (shards, shard) = (small_count(attrs, "num_shards")?, attrs.count("shard")?);
+    let is_own = |id: usize| id % shards == shard;
+    let n_zeros = reserved / shards + usize::from(reserved % shards > shard);
+    let kept = || given.iter().zip(n_zeros..).filter(|(_, id)| is_own(*id));
+    if n_zeros > MAX_RESERVED || n_zeros + kept().count() != n {
+        return invalid(
+            op,
+            format!("{n_zeros} reserved and {} other weights of {n} classes", kept().count()),
+        );
+    }
+    let weights =
+        std::iter::repeat_n(0.0, n_zeros).chain(kept().map(|(&weight, _)| (weight as f32).powf(power)));
+    AliasTable::new(op, collected(weights)?)
+}
+
+pub(in crate::tf::op) fn candidates(attrs: &Attributes<'_>) -> Made {
+    let (op, generator) = (attrs.op(), generator(attrs)?);
+    let given = CandidateAttrs {
+        n_true: small_count(attrs, "num_true")?,
+        n_sampled: small_count(attrs, "num_sampled")?,
+        is_unique: attrs.bool("unique")?,
+    };
+    let sampler = match op {
+        "AllCandidateSampler" => Sampler::All,
+        "UniformCandidateSampler" => Sampler::Uniform(positive(attrs, "range_max", i64::MAX)? as u64),
+        "LogUniformCandidateSampler" => Sampler::LogUniform(positive(attrs, "range_max", i64::MAX)? as u64),
+        "FixedUnigramCandidateSampler" => Sampler::Fixed(unigrams(attrs)?),
+        _ => Sampler::learned(small_count(attrs, "range_max")? as u64),
+    };
+    owning(attrs, move |[classes], cx| tf::sample_candidates(op, &sampler, &given, &classes, &generator, cx))
+}
+
+pub(in crate::tf::op) fn accidental_hits(attrs: &Attributes<'_>) -> Made {
+    let n_true = attrs.int("num_true")?;
+    owning(attrs, move |[classes, candidates], cx| tf::accidental_hits(&classes, &candidates, n_true, cx))
 }

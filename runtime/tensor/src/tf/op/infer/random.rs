@@ -34,3 +34,18 @@ pub(in crate::tf::op) fn from_state(cx: &Node<'_>) -> Shapes {
 pub(in crate::tf::op) fn generator_state(_: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(vec![Some(3)])])
 }
+
+/// The candidates, and numbers for the true classes and for them.
+pub(in crate::tf::op) fn candidates(cx: &Node<'_>) -> Shapes {
+    let ([batch, columns], n_true) = (cx.dims::<2>(0)?, cx.attrs.count("num_true")?);
+    let columns = cx.same(columns, Some(n_true))?;
+    let candidates = PartialShape::new(vec![Some(cx.attrs.count("num_sampled")?)]);
+    Ok(vec![candidates.clone(), PartialShape::new(vec![batch, columns]), candidates])
+}
+
+/// Three numbers for each hit.
+pub(in crate::tf::op) fn accidental_hits(cx: &Node<'_>) -> Shapes {
+    let ([_, columns], [_]) = (cx.dims::<2>(0)?, cx.dims::<1>(1)?);
+    cx.same(columns, Some(cx.attrs.count("num_true")?))?;
+    Ok(vec![PartialShape::of_rank(1); 3])
+}

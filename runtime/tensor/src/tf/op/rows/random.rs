@@ -140,4 +140,41 @@ operators! { 12:
     StatelessRandomPoisson
         "shape:T seed:Tseed lam:Rtype -> output:dtype; Rtype:type T:type Tseed:type=int64 dtype:type"
         => function(eval::random::stateless_poisson, arrays::fill, Cost::PerResult(256)).no_gradient().random();
+    /// All classes as candidates.
+    AllCandidateSampler
+        "!true_classes:int64 -> sampled_candidates:int64 true_expected_count:float \
+         sampled_expected_count:float; num_sampled:int num_true:int seed:int=0 seed2:int=0 unique:bool"
+        => random(eval::random::candidates, random::candidates, Cost::PerResult(32));
+    /// Candidates, drawn by the numbers of true classes so far.
+    LearnedUnigramCandidateSampler
+        "!true_classes:int64 -> sampled_candidates:int64 true_expected_count:float \
+         sampled_expected_count:float; num_sampled:int num_true:int range_max:int seed:int=0 seed2:int=0 unique:bool"
+        => random(eval::random::candidates, random::candidates, Cost::PerResult(32));
+    /// Candidates, drawn with logarithms that are nearly uniform.
+    LogUniformCandidateSampler
+        "!true_classes:int64 -> sampled_candidates:int64 true_expected_count:float \
+         sampled_expected_count:float; num_sampled:int num_true:int range_max:int seed:int=0 seed2:int=0 unique:bool"
+        => random(eval::random::candidates, random::candidates, Cost::PerResult(32));
+    /// Candidates, drawn by the numbers of true classes so far.
+    ThreadUnsafeUnigramCandidateSampler
+        "!true_classes:int64 -> sampled_candidates:int64 true_expected_count:float \
+         sampled_expected_count:float; num_sampled:int num_true:int range_max:int seed:int=0 seed2:int=0 unique:bool"
+        => random(eval::random::candidates, random::candidates, Cost::PerResult(32));
+    /// Candidates, all classes with the same probability.
+    UniformCandidateSampler
+        "!true_classes:int64 -> sampled_candidates:int64 true_expected_count:float \
+         sampled_expected_count:float; num_sampled:int num_true:int range_max:int seed:int=0 seed2:int=0 unique:bool"
+        => random(eval::random::candidates, random::candidates, Cost::PerResult(32));
+    /// Candidates, drawn by given weights.
+    FixedUnigramCandidateSampler
+        "!true_classes:int64 -> sampled_candidates:int64 true_expected_count:float \
+         sampled_expected_count:float; distortion:float=1 num_reserved_ids:int=0 num_sampled:int \
+         num_shards:int=1 num_true:int range_max:int seed:int=0 seed2:int=0 shard:int=0 \
+         unigrams:list(float)=[] unique:bool vocab_file:string=''"
+        => random(eval::random::candidates, random::candidates, Cost::PerResult(32));
+    /// The candidates that are true classes.
+    ComputeAccidentalHits
+        "true_classes:int64 sampled_candidates:int64 -> indices:int32 ids:int64 weights:float; num_true:int \
+         seed:int=0 seed2:int=0"
+        => function(eval::random::accidental_hits, random::accidental_hits, Cost::PerOperand(8)).no_gradient();
 }

@@ -149,6 +149,59 @@ fn volumes() {
 }
 
 #[test]
+fn candidate_samplers() {
+    let classes = "i64[2x1]:1,0";
+    let with = |more: &[(&'static str, &'static str)]| {
+        let given =
+            [("num_true", "1"), ("num_sampled", "2"), ("unique", "true"), ("range_max", "3"), ("seed", "1")];
+        given
+            .into_iter()
+            .filter(|(name, _)| more.iter().all(|(other, _)| other != name))
+            .chain(more.to_vec())
+            .collect()
+    };
+    let learned = "LearnedUnigramCandidateSampler";
+    for op in ["UniformCandidateSampler", "LogUniformCandidateSampler", learned] {
+        let check = |more: &[(&'static str, &'static str)], classes, words| {
+            let given: Vec<(&str, &str)> = with(more);
+            refused(op, &given, &[classes], words);
+        };
+        check(&[("range_max", "0")], classes, "attribute `range_max` is 0");
+        check(&[("num_sampled", "-1")], classes, "attribute `num_sampled` is -1");
+        check(&[("num_sampled", "4")], classes, "4 candidates of 3 classes");
+        check(&[("num_true", "2")], classes, "expected 2 columns");
+        check(&[], "i64[2]:0,1", "expected 1 columns");
+        check(&[], "i64[1x1]:3", "3 is not one of 3");
+        check(&[], "i64[1x1]:-1", "-1 is not one of 3");
+    }
+    let many: Vec<(&str, &str)> =
+        with(&[("num_sampled", "2147483647"), ("unique", "false"), ("range_max", "2147483648")]);
+    refused(learned, &many, &[classes], "attribute `range_max`");
+    let fixed = |more: &[(&'static str, &'static str)], words| {
+        let given: Vec<(&str, &str)> = with(more);
+        refused("FixedUnigramCandidateSampler", &given, &[classes], words);
+    };
+    fixed(&[("unigrams", "1,2")], "0 reserved and 2 other weights of 3 classes");
+    fixed(&[("unigrams", "1,2,-1")], "negative");
+    fixed(&[("unigrams", "1,2,inf")], "not finite");
+    fixed(&[("unigrams", "0,0,0")], "all zero");
+    fixed(&[("unigrams", "0,0,1")], "2 candidates of 1 classes");
+    fixed(&[("unigrams", "1"), ("num_reserved_ids", "9223372036854775807")], "reserved");
+    fixed(&[("unigrams", "1,2,3"), ("num_shards", "0")], "attribute `num_shards` is 0");
+    fixed(&[("vocab_file", "words")], "in a file");
+    let hits = [("num_true", "1")];
+    refused("ComputeAccidentalHits", &hits, &["i64[2]:1,0", "i64[1]:1"], "true classes of shape [2]");
+    let found = ["i32[1]:0", "i64[1]:1", "f32[1]:-3.4028235e38"];
+    check("ComputeAccidentalHits", &hits, &[classes, "i64[2]:1,1"], &found);
+    check(
+        "ComputeAccidentalHits",
+        &[("num_true", "0")],
+        &["i64[2x0]:", "i64[1]:1"],
+        &["i32[0]:", "i64[0]:", "f32[0]:"],
+    );
+}
+
+#[test]
 fn sparse_tensors() {
     let (indices, values, shape) = ("i64[2x2]:0,1,1,0", "f32[2]:5,-6", "i64[2]:2,3");
     let split = |axis, indices, values, shape, n, words| {
