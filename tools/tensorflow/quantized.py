@@ -143,7 +143,64 @@ def images():
     case.write()
 
 
+def uniform():
+    """Integers with scales and zero points."""
+    case = Case("op_uniform_quantized", rtol=1e-6, atol=0)
+    x = case.feed("x", normal(1, 3, 4, 2) * 20, shape=[None, 4, 2])
+    scales = {-1: tf.constant(.35), 1: tf.constant([.1, .5, 1.7, .01]), 0: tf.constant([.2, .3, 2.5])}
+    zeros = {-1: tf.constant(3), 1: tf.constant([0, -7, 100, 2]), 0: tf.constant([1, 0, -2])}
+    ends = {tf.qint8: (-128, 127), tf.quint8: (0, 255), tf.qint32: (-2 ** 31, 2 ** 31 - 1)}
+
+    def attrs(prefix, axis, to, narrow=0):
+        low, high = ends[to]
+        return {f"{prefix}quantization_axis": axis, f"{prefix}quantization_min_val": low + narrow,
+                f"{prefix}quantization_max_val": high - narrow}
+
+    plain = {tf.qint8: tf.int8, tf.quint8: tf.uint8, tf.qint32: tf.int32}
+    bits = lambda y: tf.bitcast(y, plain[y.dtype])
+    for to in ends:
+        for axis in scales:
+            q = raw.UniformQuantize(input=x, scales=scales[axis], zero_points=zeros[axis], Tout=to, **attrs("", axis, to, 5))
+            case.fetch(f"quantized_{to.name}_{axis}", bits(q))
+            case.fetch(f"numbers_{to.name}_{axis}", raw.UniformDequantize(
+                input=q, scales=scales[axis], zero_points=zeros[axis], Tout=tf.float32, **attrs("", axis, to)))
+            for other in [axis, -1] if axis >= 0 else [-1, 0, 1]:
+                if to != tf.quint8:
+                    case.fetch(f"changed_{to.name}_{axis}_{other}", bits(raw.UniformRequantize(
+                        input=q, input_scales=scales[axis], input_zero_points=zeros[axis], output_scales=scales[other] * 3,
+                        output_zero_points=zeros[other] - 1, Tout=tf.qint8, **attrs("input_", axis, to),
+                        **attrs("output_", other, tf.qint8, 1))))
+            if to == tf.qint32:
+                low = tf.bitcast(zeros[axis] - 20, tf.qint32)
+                high = tf.bitcast(zeros[axis] + 30, tf.qint32)
+                case.fetch(f"clipped_{axis}", bits(raw.UniformQuantizedClipByValue(
+                    operand=q, min=low, max=high, scales=scales[axis], zero_points=zeros[axis], **attrs("", axis, to))))
+                for name, of, shape, b_axis in [("same", x * 2, axis, axis), ("row", x[0, :, :1], -1, -1), ("one", x[:1, :, :1], -1, -1)]:
+                    b = raw.UniformQuantize(input=of, scales=scales[b_axis] * 2, zero_points=zeros[b_axis], Tout=to, **attrs("", b_axis, to))
+                    case.fetch(f"sum_{name}_{axis}", bits(raw.UniformQuantizedAdd(
+                        lhs=q, rhs=b, lhs_scales=scales[axis], lhs_zero_points=zeros[axis], rhs_scales=scales[b_axis] * 2,
+                        rhs_zero_points=zeros[b_axis], output_scales=scales[shape] * .7, output_zero_points=zeros[shape] + 2,
+                        **attrs("lhs_", axis, to), **attrs("rhs_", b_axis, to), **attrs("output_", shape, to, 2 ** 30))))
+    q8 = lambda x, axis: raw.UniformQuantize(
+        input=x, scales=scales[axis], zero_points=zeros[axis], Tout=tf.qint8, **attrs("", axis, tf.qint8))
+    right = case.feed("right", normal(3, 6, 4) * 30)
+    for axis in [-1, 1]:
+        b = q8(right, axis)
+        a = q8(case.feed(f"left_{axis}", normal(4, 5, 6) * 20), -1)
+        for out in [-1, axis]:
+            if f"product_{axis}_{out}" not in case.fetches:
+                case.fetch(f"product_{axis}_{out}", bits(raw.UniformQuantizedDot(
+                    lhs=a, rhs=b, lhs_scales=scales[-1], lhs_zero_points=zeros[-1], rhs_scales=scales[axis], rhs_zero_points=zeros[axis],
+                    output_scales=scales[out] * .01, output_zero_points=zeros[out], Tout=tf.qint32, **attrs("lhs_", -1, tf.qint8),
+                    **attrs("rhs_", axis, tf.qint8), **attrs("output_", out, tf.qint32, 1000))))
+        rows = tf.concat([normal(5, 3, 6), np.zeros([1, 6], np.float32), np.full([1, 6], 7, np.float32), np.full([1, 6], -.01, np.float32)], 0)
+        case.fetch(f"hybrid_{axis}", raw.UniformQuantizedDotHybrid(
+            lhs=rows, rhs=b, rhs_scales=scales[axis], rhs_zero_points=zeros[axis], Tout=tf.float32, **attrs("rhs_", axis, tf.qint8)))
+    case.write()
+
+
 if __name__ == "__main__":
     conversions()
     arithmetic()
     images()
+    uniform()

@@ -198,11 +198,12 @@ pub use quantize_and_dequantize::{
     HalfWay, Quantized, quantize_and_dequantize, quantize_and_dequantize_grad,
 };
 pub use quantized::{
-    InstanceNormRange, QuantizeMode, QuantizedOperand, Quantizing, RealRange, dequantize, quantize,
-    quantize_down, quantized_add, quantized_avg_pool, quantized_batch_norm, quantized_bias_add,
-    quantized_concat, quantized_conv2d, quantized_instance_norm, quantized_matrix_product,
-    quantized_max_pool, quantized_mul, quantized_relu, quantized_resize_bilinear, requantization_range,
-    requantize,
+    InstanceNormRange, QuantizeMode, QuantizedOperand, Quantizing, RealRange, UniformLimits, UniformOperands,
+    dequantize, quantize, quantize_down, quantized_add, quantized_avg_pool, quantized_batch_norm,
+    quantized_bias_add, quantized_concat, quantized_conv2d, quantized_instance_norm,
+    quantized_matrix_product, quantized_max_pool, quantized_mul, quantized_relu, quantized_resize_bilinear,
+    requantization_range, requantize, uniform_add, uniform_clip, uniform_dequantize, uniform_dot,
+    uniform_dot_hybrid, uniform_quantize, uniform_requantize,
 };
 pub use ragged::{
     RowPartition, bucketize, ragged_bincount, ragged_range, ragged_to_sparse, ragged_to_tensor,

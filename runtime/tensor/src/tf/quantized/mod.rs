@@ -17,6 +17,7 @@
 mod arithmetic;
 mod convert;
 mod images;
+mod uniform;
 
 pub use arithmetic::{
     QuantizedOperand, quantized_add, quantized_bias_add, quantized_concat, quantized_matrix_product,
@@ -28,6 +29,11 @@ pub use convert::{
 pub use images::{
     InstanceNormRange, quantized_avg_pool, quantized_batch_norm, quantized_conv2d, quantized_instance_norm,
     quantized_max_pool, quantized_resize_bilinear,
+};
+
+pub use uniform::{
+    UniformLimits, UniformOperands, uniform_add, uniform_clip, uniform_dequantize, uniform_dot,
+    uniform_dot_hybrid, uniform_quantize, uniform_requantize,
 };
 
 use std::sync::Arc;

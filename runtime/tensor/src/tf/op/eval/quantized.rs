@@ -8,7 +8,10 @@ use crate::scratch::try_collected;
 use crate::tf::fast::Cx;
 use crate::tf::op::attrs::Attributes;
 use crate::tf::op::function::Made;
-use crate::tf::{self, InstanceNormRange, QuantizeMode, QuantizedOperand, Quantizing, RealRange};
+use crate::tf::{
+    self, InstanceNormRange, QuantizeMode, QuantizedOperand, Quantizing, RealRange, UniformLimits,
+    UniformOperands,
+};
 use crate::{DType, HostTensor, TensorError};
 
 /// A quantized operand with the ends of its range.
@@ -220,5 +223,103 @@ pub(in crate::tf::op) fn resize_bilinear(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x, size, min, max], cx| {
         let x = operand(op, &x, [&min, &max])?;
         tf::quantized_resize_bilinear(op, &x, plane_in(op, "size", &size)?, resizing, cx)
+    })
+}
+
+/// The axis of the scales: -1 stands for none.
+fn uniform_axis(attrs: &Attributes<'_>, of: &str) -> Result<Option<usize>, TensorError> {
+    let name = format!("{of}quantization_axis");
+    match attrs.int(&name)? {
+        -1 => Ok(None),
+        axis => usize::try_from(axis)
+            .map(Some)
+            .or_else(|_| invalid(attrs.op(), format!("attribute `{name}` is {axis}"))),
+    }
+}
+
+/// The axis of the columns of a matrix, or none.
+fn uniform_columns(attrs: &Attributes<'_>, of: &str) -> Result<(), TensorError> {
+    match uniform_axis(attrs, of)? {
+        None | Some(1) => Ok(()),
+        Some(axis) => {
+            invalid(attrs.op(), format!("attribute `{of}quantization_axis` is {axis}, expected -1 or 1"))
+        }
+    }
+}
+
+/// The ends of the integers.
+fn uniform_limits(attrs: &Attributes<'_>, of: &str) -> Result<UniformLimits, TensorError> {
+    let end = |end: &str| {
+        let name = format!("{of}quantization_{end}_val");
+        let given = attrs.int(&name)?;
+        i32::try_from(given).or_else(|_| invalid(attrs.op(), format!("attribute `{name}` is {given}")))
+    };
+    Ok((end("min")?, end("max")?))
+}
+
+fn uniform<'a>(
+    scales: &'a HostTensor,
+    zero_points: &'a HostTensor,
+    axis: Option<usize>,
+) -> UniformOperands<'a> {
+    UniformOperands { scales, zero_points, axis }
+}
+
+pub(in crate::tf::op) fn uniform_quantize(attrs: &Attributes<'_>) -> Made {
+    let (axis, limits, to) = (uniform_axis(attrs, "")?, uniform_limits(attrs, "")?, attrs.dtype("Tout")?);
+    owning(attrs, move |[x, scales, zero_points], cx| {
+        tf::uniform_quantize(&x, &uniform(&scales, &zero_points, axis), limits, to, cx)
+    })
+}
+
+pub(in crate::tf::op) fn uniform_dequantize(attrs: &Attributes<'_>) -> Made {
+    let axis = uniform_axis(attrs, "")?;
+    owning(attrs, move |[x, scales, zero_points], cx| {
+        tf::uniform_dequantize(&x, &uniform(&scales, &zero_points, axis), cx)
+    })
+}
+
+pub(in crate::tf::op) fn uniform_requantize(attrs: &Attributes<'_>) -> Made {
+    let (from, to) = (uniform_axis(attrs, "input_")?, uniform_axis(attrs, "output_")?);
+    let (limits, dtype) = (uniform_limits(attrs, "output_")?, attrs.dtype("Tout")?);
+    owning(attrs, move |[x, scales, zero_points, new_scales, new_zero_points], cx| {
+        let [from, to] = [uniform(&scales, &zero_points, from), uniform(&new_scales, &new_zero_points, to)];
+        tf::uniform_requantize(&x, [&from, &to], limits, dtype, cx)
+    })
+}
+
+pub(in crate::tf::op) fn uniform_clip(attrs: &Attributes<'_>) -> Made {
+    let axis = uniform_axis(attrs, "")?;
+    owning(attrs, move |[x, low, high, scales, zero_points], cx| {
+        tf::uniform_clip(&x, [&low, &high], &uniform(&scales, &zero_points, axis), cx)
+    })
+}
+
+pub(in crate::tf::op) fn uniform_add(attrs: &Attributes<'_>) -> Made {
+    let axes = [uniform_axis(attrs, "lhs_")?, uniform_axis(attrs, "rhs_")?, uniform_axis(attrs, "output_")?];
+    let limits = uniform_limits(attrs, "output_")?;
+    owning(attrs, move |[a, b, a_scales, a_zeros, b_scales, b_zeros, scales, zeros], cx| {
+        let (of_a, of_b) = (uniform(&a_scales, &a_zeros, axes[0]), uniform(&b_scales, &b_zeros, axes[1]));
+        tf::uniform_add([&a, &b], [&of_a, &of_b, &uniform(&scales, &zeros, axes[2])], limits, cx)
+    })
+}
+
+pub(in crate::tf::op) fn uniform_dot(attrs: &Attributes<'_>) -> Made {
+    let limits = uniform_limits(attrs, "output_")?;
+    uniform_columns(attrs, "rhs_")?;
+    uniform_columns(attrs, "output_")?;
+    if let Some(axis) = uniform_axis(attrs, "lhs_")? {
+        return invalid(attrs.op(), format!("attribute `lhs_quantization_axis` is {axis}, expected -1"));
+    }
+    owning(attrs, move |[a, b, a_scales, a_zeros, b_scales, b_zeros, scales, zeros], cx| {
+        let (of_a, of_b) = (uniform(&a_scales, &a_zeros, None), uniform(&b_scales, &b_zeros, None));
+        tf::uniform_dot([&a, &b], [&of_a, &of_b, &uniform(&scales, &zeros, None)], limits, cx)
+    })
+}
+
+pub(in crate::tf::op) fn uniform_dot_hybrid(attrs: &Attributes<'_>) -> Made {
+    uniform_columns(attrs, "rhs_")?;
+    owning(attrs, move |[a, b, scales, zeros], cx| {
+        tf::uniform_dot_hybrid(&a, &b, &uniform(&scales, &zeros, None), cx)
     })
 }

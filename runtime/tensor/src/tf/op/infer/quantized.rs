@@ -2,7 +2,7 @@
 //! further results.
 
 use super::joins::concat;
-use super::{Dim, Node, PartialShape, Shapes, arrays, images, layers, rules};
+use super::{Dim, Node, PartialShape, Shapes, arrays, broadcast, images, layers, rules};
 
 fn with_ends(shapes: Shapes) -> Shapes {
     let mut shapes = shapes?;
@@ -80,4 +80,24 @@ pub(in crate::tf::op) fn reshape(cx: &Node<'_>) -> Shapes {
 
 pub(in crate::tf::op) fn resize(cx: &Node<'_>) -> Shapes {
     with_ends(images::resize(cx))
+}
+
+/// The shape of operand 0.
+pub(in crate::tf::op) fn uniform(cx: &Node<'_>) -> Shapes {
+    Ok(vec![cx.shape(0)?.clone()])
+}
+
+/// The common shape of two operands.
+pub(in crate::tf::op) fn uniform_add(cx: &Node<'_>) -> Shapes {
+    match broadcast(cx.shape(0)?, cx.shape(1)?) {
+        Some(shape) => Ok(vec![shape]),
+        None => cx.refuse("the shapes cannot be broadcast together".to_owned()),
+    }
+}
+
+/// A product of matrices.
+pub(in crate::tf::op) fn uniform_dot(cx: &Node<'_>) -> Shapes {
+    let ([rows, inner], [n, columns]) = (cx.dims::<2>(0)?, cx.dims::<2>(1)?);
+    cx.same(inner, n)?;
+    Ok(vec![PartialShape::new(vec![rows, columns])])
 }

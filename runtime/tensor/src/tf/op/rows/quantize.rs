@@ -171,4 +171,47 @@ operators! { 15:
         "images:T size:int32 min:float max:float -> resized_images:T out_min:float out_max:float; T:qtype \
          align_corners:bool=false half_pixel_centers:bool=false"
         => function(eval::quantized::resize_bilinear, quantized::resize, Cost::PerResult(8)).differentiated(Gradient::Missing);
+    /// The numbers for which integers with scales and zero points stand.
+    UniformDequantize
+        "input:Tin scales:float zero_points:int32 -> output:Tout; Tin:qtype Tout:type \
+         quantization_axis:int=-1 quantization_max_val:int quantization_min_val:int"
+        => function(eval::quantized::uniform_dequantize, quantized::uniform, Cost::PerResult(2)).differentiated(Gradient::Missing);
+    /// The integers that stand for numbers, with scales and zero points.
+    UniformQuantize
+        "input:Tin scales:float zero_points:int32 -> output:Tout; Tin:type Tout:qtype \
+         quantization_axis:int=-1 quantization_max_val:int quantization_min_val:int"
+        => function(eval::quantized::uniform_quantize, quantized::uniform, Cost::PerResult(4)).differentiated(Gradient::Missing);
+    /// The sums of integers with scales and zero points.
+    UniformQuantizedAdd
+        "lhs:T rhs:T lhs_scales:float lhs_zero_points:int32 rhs_scales:float rhs_zero_points:int32 \
+         output_scales:float output_zero_points:int32 -> output:T; T:qtype \
+         lhs_quantization_axis:int=-1 lhs_quantization_max_val:int lhs_quantization_min_val:int \
+         output_quantization_axis:int=-1 output_quantization_max_val:int output_quantization_min_val:int \
+         rhs_quantization_axis:int=-1 rhs_quantization_max_val:int rhs_quantization_min_val:int"
+        => function(eval::quantized::uniform_add, quantized::uniform_add, Cost::PerResult(8)).differentiated(Gradient::Missing);
+    /// Integers with scales and zero points, clamped.
+    UniformQuantizedClipByValue
+        "operand:T min:T max:T scales:float zero_points:int32 -> output:T; T:qtype \
+         quantization_axis:int=-1 quantization_max_val:int quantization_min_val:int"
+        => function(eval::quantized::uniform_clip, quantized::uniform, Cost::PerResult(2)).differentiated(Gradient::Missing);
+    /// The product of matrices of integers with scales and zero points.
+    UniformQuantizedDot
+        "lhs:Tin rhs:Tin lhs_scales:float lhs_zero_points:int32 rhs_scales:float rhs_zero_points:int32 \
+         output_scales:float output_zero_points:int32 -> output:Tout; Tin:qtype Tout:qtype \
+         lhs_quantization_axis:int=-1 lhs_quantization_max_val:int lhs_quantization_min_val:int \
+         output_quantization_axis:int=-1 output_quantization_max_val:int output_quantization_min_val:int \
+         rhs_quantization_axis:int=-1 rhs_quantization_max_val:int rhs_quantization_min_val:int"
+        => function(eval::quantized::uniform_dot, quantized::uniform_dot, Cost::By(cost::matmul)).differentiated(Gradient::Missing);
+    /// The product of a matrix of numbers with a matrix of integers with scales and zero points.
+    UniformQuantizedDotHybrid
+        "lhs:Tlhs rhs:Trhs rhs_scales:float rhs_zero_points:int32 -> output:Tout; Tlhs:type Tout:type Trhs:qtype \
+         rhs_quantization_axis:int=-1 rhs_quantization_max_val:int rhs_quantization_min_val:int"
+        => function(eval::quantized::uniform_dot_hybrid, quantized::uniform_dot, Cost::By(cost::matmul)).differentiated(Gradient::Missing);
+    /// The integers for the same numbers with other scales and zero points.
+    UniformRequantize
+        "input:Tin input_scales:float input_zero_points:int32 output_scales:float output_zero_points:int32 \
+         -> output:Tout; Tin:qtype Tout:qtype \
+         input_quantization_axis:int=-1 input_quantization_max_val:int input_quantization_min_val:int \
+         output_quantization_axis:int=-1 output_quantization_max_val:int output_quantization_min_val:int"
+        => function(eval::quantized::uniform_requantize, quantized::uniform, Cost::PerResult(6)).differentiated(Gradient::Missing);
 }

@@ -157,6 +157,13 @@ const WITHOUT_GRADIENT_IN_TENSORFLOW: &[&str] = &[
     "SparseSparseMaximum",
     "SparseSparseMinimum",
     "SparseSplit",
+    "UniformDequantize",
+    "UniformQuantize",
+    "UniformQuantizedAdd",
+    "UniformQuantizedClipByValue",
+    "UniformQuantizedDot",
+    "UniformQuantizedDotHybrid",
+    "UniformRequantize",
 ];
 
 #[test]

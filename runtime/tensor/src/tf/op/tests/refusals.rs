@@ -149,6 +149,76 @@ fn volumes() {
 }
 
 #[test]
+fn uniform_quantization() {
+    let ends = [("quantization_min_val", "-128"), ("quantization_max_val", "127"), ("Tout", "i8")];
+    let with = |more: &[(&'static str, &'static str)]| -> Vec<(&str, &str)> {
+        ends.into_iter()
+            .filter(|(name, _)| more.iter().all(|(other, _)| other != name))
+            .chain(more.to_vec())
+            .collect()
+    };
+    let quantize = |more: &[(&'static str, &'static str)], operands: [&str; 3], words| {
+        refused("UniformQuantize", &with(more), &operands, words);
+    };
+    let (x, scale, zero) = ("f32[2x1]:1,2", "f32:0.5", "i32:3");
+    quantize(&[], [x, "f32[1]:1", "i32[1]:1"], "scales of shape [1]");
+    quantize(&[], [x, scale, "i32[1]:1"], "zero points of shape [1]");
+    quantize(&[("quantization_axis", "-2")], [x, scale, zero], "`quantization_axis` is -2");
+    quantize(&[("quantization_axis", "2")], [x, "f32[1]:1", "i32[1]:1"], "axis Some(2)");
+    quantize(&[("quantization_axis", "0")], [x, "f32[1]:1", "i32[1]:1"], "scales of shape [1]");
+    quantize(&[("quantization_max_val", "2147483648")], [x, scale, zero], "`quantization_max_val`");
+    quantize(&[("Tout", "f32")], [x, scale, zero], "f32");
+    check(
+        "UniformQuantize",
+        &with(&[]),
+        &["f32[4]:nan,inf,-inf,1e10", scale, zero],
+        &["i8[4]:-128,-128,-128,-128"],
+    );
+    let axis = with(&[("quantization_axis", "0")]);
+    check("UniformQuantize", &axis, &["f32[0x2]:", "f32[0]:", "i32[0]:"], &["i8[0x2]:"]);
+    let lowest = ["i32[1]:-2147483648", "f32:1", "i32:1"];
+    check("UniformDequantize", &with(&[]), &lowest, &["f32[1]:2147483647"]);
+    let both = [("output_quantization_min_val", "-128"), ("output_quantization_max_val", "127")];
+    let requantize = |more: &[(&'static str, &'static str)], operands: [&str; 5], words| {
+        let given: Vec<(&str, &str)> =
+            both.into_iter().chain([("Tout", "i8")]).chain(more.to_vec()).collect();
+        refused("UniformRequantize", &given, &operands, words);
+    };
+    requantize(&[], ["i8[1]:1", "f32:0", "i32:0", "f32:1", "i32:0"], "must be positive");
+    requantize(&[], ["i8[1]:1", "f32:nan", "i32:0", "f32:1", "i32:0"], "must be positive");
+    requantize(&[], ["i8[1]:1", "f32:inf", "i32:0", "f32:1", "i32:0"], "a change of scale by inf");
+    let axes = [("input_quantization_axis", "0"), ("output_quantization_axis", "1")];
+    requantize(&axes, ["i8[1x1]:1", "f32[1]:1", "i32[1]:0", "f32[1]:1", "i32[1]:0"], "of the axes 0 and 1");
+    let one = ["f32:1", "i32:0"];
+    let dot = |a, b, words| {
+        refused("UniformQuantizedDot", &both, &[a, b, one[0], one[1], one[0], one[1], one[0], one[1]], words);
+    };
+    dot("i8[2]:1,2", "i8[1x1]:1", "the product of matrices of shapes [2] and [1, 1]");
+    dot("i8[1x2]:1,2", "i8[1x1]:1", "the product of matrices");
+    dot("ui8[1x1]:1", "i8[1x1]:1", "lhs");
+    let many = ["i8[1x1]:1", "i8[1x1]:1", "f32:1", "i32:0", "f32:1", "i32:0", "f32[1]:1", "i32[1]:0"];
+    refused("UniformQuantizedDot", &both, &many, "one scale of `rhs`");
+    refused(
+        "UniformQuantizedDot",
+        &[both[0], both[1], ("rhs_quantization_axis", "0")],
+        &many,
+        "expected -1 or 1",
+    );
+    let rows = ["f32[2x2]:0,0,nan,1", "i8[2x1]:3,4", "f32:0.5", "i32:0"];
+    assert!(run("UniformQuantizedDotHybrid", &[], &rows).is_ok());
+    check("UniformQuantizedDotHybrid", &[], &["f32[2x0]:", "i8[0x1]:", "f32:1", "i32:0"], &["f32[2x1]:0,0"]);
+    refused("UniformQuantizedClipByValue", &[], &["i32[1]:1", "i32[1]:1", "i32:2", "f32:1", "i32:0"], "min");
+    let clip = ["i32[3]:1,5,9", "i32:7", "i32:2", "f32:1", "i32:0"];
+    check("UniformQuantizedClipByValue", &[], &clip, &["i32[3]:2,2,2"]);
+    refused(
+        "UniformQuantizedAdd",
+        &both,
+        &["i32[2]:1,2", "i32[3]:1,2,3", "f32:1", "i32:0", "f32:1", "i32:0", "f32:1", "i32:0"],
+        "",
+    );
+}
+
+#[test]
 fn candidate_samplers() {
     let classes = "i64[2x1]:1,0";
     let with = |more: &[(&'static str, &'static str)]| {
@@ -189,6 +259,11 @@ fn candidate_samplers() {
     fixed(&[("unigrams", "1"), ("num_reserved_ids", "9223372036854775807")], "reserved");
     fixed(&[("unigrams", "1,2,3"), ("num_shards", "0")], "attribute `num_shards` is 0");
     fixed(&[("vocab_file", "words")], "in a file");
+    // As TensorFlow draws them.
+    let drawn: Vec<(&str, &str)> =
+        with(&[("num_sampled", "9"), ("unique", "false"), ("range_max", "11"), ("seed", "3"), ("seed2", "9")]);
+    let results = run("UniformCandidateSampler", &drawn, &[classes]).unwrap();
+    assert_eq!(results[0].to_vec::<i64>().unwrap(), [10, 8, 8, 4, 6, 10, 6, 10, 7]);
     let hits = [("num_true", "1")];
     refused("ComputeAccidentalHits", &hits, &["i64[2]:1,0", "i64[1]:1"], "true classes of shape [2]");
     let found = ["i32[1]:0", "i64[1]:1", "f32[1]:-3.4028235e38"];
