@@ -58,6 +58,7 @@ class Case:
                 given = {f"{name}:0": array for name, array in self.feeds.items()}
                 results = session.run(self.fetches, given)
                 stored.append({
+                    **({"calls": i + 1} if i else {}),
                     "feeds": [self.store(folder, f"feed_{name}", name, x) for name, x in self.feeds.items()],
                     "outputs": [self.store(folder, f"run{i}_{name}", name, x) for name, x in results.items()],
                 })

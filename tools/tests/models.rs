@@ -182,6 +182,10 @@ fn execute(
     for fetch in &graph.fetches {
         command.args(["--fetch", fetch]);
     }
+    // The results of a later call of the same program.
+    if let Some(calls) = run["calls"].as_u64() {
+        command.args(["--repeat", &calls.to_string()]);
+    }
     for feed in items(&run["feeds"]) {
         command.args(["--input", &file(feed)]);
     }

@@ -1,7 +1,7 @@
 //! Operators on small tensors, without the fixed costs of a call.
 //!
 //! ```text
-//! row, attributes ──OpRow::small──▶ Small ──call───────▶ result, or None: call the operator's function instead
+//! row, attributes ──OpRow::small──▶ Small ──call───────▶ result, or None: call the operator itself
 //!                                         └─overwrite──▶ the operand that was overwritten by the result
 //! ```
 //!

@@ -260,8 +260,13 @@ fn candidate_samplers() {
     fixed(&[("unigrams", "1,2,3"), ("num_shards", "0")], "attribute `num_shards` is 0");
     fixed(&[("vocab_file", "words")], "in a file");
     // As TensorFlow draws them.
-    let drawn: Vec<(&str, &str)> =
-        with(&[("num_sampled", "9"), ("unique", "false"), ("range_max", "11"), ("seed", "3"), ("seed2", "9")]);
+    let drawn: Vec<(&str, &str)> = with(&[
+        ("num_sampled", "9"),
+        ("unique", "false"),
+        ("range_max", "11"),
+        ("seed", "3"),
+        ("seed2", "9"),
+    ]);
     let results = run("UniformCandidateSampler", &drawn, &[classes]).unwrap();
     assert_eq!(results[0].to_vec::<i64>().unwrap(), [10, 8, 8, 4, 6, 10, 6, 10, 7]);
     let hits = [("num_true", "1")];
