@@ -297,14 +297,18 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         let are_kept = panels.div_ceil(panels_each) > BLOCKS;
         let is_large = rows * k > NEAR;
         let tiles_each = if are_kept { KEPT } else { tiles };
-        let tile_rows = |tile: usize| tile * rows / tiles..(tile + 1) * rows / tiles;
-        let lay_out = |tile: usize, steps: &Range<usize>, a: &mut [TileRows; SEGMENTS]| {
+        // The first tiles have one row more than the others. Divided once, since a tile of few steps takes
+        // little more time than some divisions.
+        let (each, more) = (rows / tiles.max(1), rows % tiles.max(1));
+        let start = |tile: usize| tile * each + tile.min(more);
+        let tile_rows = |tile: usize| start(tile)..start(tile + 1);
+        let lay_out = |tile: usize, steps: &BlockSteps, a: &mut [TileRows; SEGMENTS]| {
             let rows = tile_rows(tile);
-            self.lay_out(first + rows.start..first + rows.end, steps.clone(), a);
+            self.lay_out(first + rows.start..first + rows.end, steps, a);
         };
         // One block even if k is 0: it writes the empty sums.
         'steps: for from in (0..k.max(1)).step_by(steps_each) {
-            let steps = from..k.min(from + steps_each);
+            let steps = BlockSteps::new(from..k.min(from + steps_each));
             for first_tile in (0..tiles).step_by(tiles_each) {
                 let some = first_tile..tiles.min(first_tile + tiles_each);
                 let kept = if are_kept { some.len() } else { 1 };
@@ -319,9 +323,9 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                         break 'steps;
                     }
                     let in_place = tiles <= IN_PLACE
-                        && block.clone().all(|panel| self.b.in_place(panel, steps.clone()).is_some());
+                        && block.clone().all(|panel| self.b.in_place(panel, steps.all.clone()).is_some());
                     if !in_place {
-                        self.b.prepare(block.clone(), steps.clone(), &mut space.b);
+                        self.b.prepare(block.clone(), steps.all.clone(), &mut space.b);
                     }
                     for (i, tile) in some.clone().enumerate() {
                         if i % TILES == TILES - 1 && is_interrupted() {
@@ -333,7 +337,9 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                         let (a, next) = space.a[if are_kept { i } else { 0 }..].split_at(1);
                         let next = match next {
                             [next, ..] if are_kept => Next::Kept(next),
-                            _ if is_large => Next::Rows(first + tile_rows((tile + 1) % tiles).start),
+                            _ if is_large => {
+                                Next::Rows(first + start(if tile + 1 < tiles { tile + 1 } else { 0 }))
+                            }
                             _ => Next::Near,
                         };
                         let b = ((!in_place).then_some(&space.b[..]), block.clone());
@@ -341,7 +347,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                         let col = (block.start - all_panels.start) * PANEL;
                         let out = out.from(rows.start, col);
                         let rows = first + rows.start..first + rows.end;
-                        self.block(rows, b, steps.clone(), (&a[0], next), out);
+                        self.block(rows, b, &steps, (&a[0], next), out);
                     }
                 }
             }
@@ -350,10 +356,8 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
     }
 
     /// Packs some steps of a tile's rows, in segments.
-    fn lay_out(&self, rows: Range<usize>, steps: Range<usize>, segments: &mut [TileRows; SEGMENTS]) {
-        let each = segment(steps.len());
-        for (from, a) in steps.clone().step_by(each).zip(segments) {
-            let some = from..steps.end.min(from + each);
+    fn lay_out(&self, rows: Range<usize>, steps: &BlockSteps, segments: &mut [TileRows; SEGMENTS]) {
+        for (some, a) in steps.segments().zip(segments) {
             self.a.copy(self.isa, rows.clone(), some, a);
         }
     }
@@ -363,13 +367,12 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         &self,
         rows: Range<usize>,
         (b, panels): (Option<&[AlignedStep]>, Range<usize>),
-        steps: Range<usize>,
+        of: &BlockSteps,
         (a, next): (&[TileRows; SEGMENTS], Next<'_>),
         mut out: OutRows<'_, '_>,
     ) {
-        let Job { k, n, .. } = *self;
-        let each = segment(steps.len());
-        let parts = panels.len() * steps.len().div_ceil(each);
+        let (k, n, steps) = (self.k, self.n, &of.all);
+        let parts = panels.len() * of.count;
         let mut nexts = (0..parts).map(|part| match next {
             Next::Kept(next) => {
                 let all: &[f32] = bytemuck::cast_slice(next);
@@ -389,9 +392,9 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
             };
             let by_steps = self.a.by_steps();
             let mut segments = [Segment { a: &a[0], by_steps, b: PanelSteps::NONE, next: &[] }; SEGMENTS];
-            let segments = &mut segments[..steps.len().div_ceil(each)];
+            let segments = &mut segments[..of.count];
             for (i, segment) in segments.iter_mut().enumerate() {
-                let (b, next) = (b.part(i * each, each), nexts.next().unwrap_or(&[]));
+                let (b, next) = (b.part(i * of.each, of.each), nexts.next().unwrap_or(&[]));
                 *segment = Segment { a: &a[i], by_steps, b, next };
             }
             let col = panel * PANEL;
@@ -418,9 +421,30 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
     }
 }
 
-/// The number of steps in a segment of a block of `steps`.
-fn segment(steps: usize) -> usize {
-    even(steps, MAX_STEPS).next_multiple_of(8)
+/// The steps of a block, in segments.
+struct BlockSteps {
+    all: Range<usize>,
+    /// The number of steps in each segment but the last one.
+    each: usize,
+    /// The number of segments.
+    count: usize,
+}
+
+impl BlockSteps {
+    fn new(all: Range<usize>) -> BlockSteps {
+        let each = even(all.len(), MAX_STEPS).next_multiple_of(8);
+        let count = all.len().div_ceil(each);
+        BlockSteps { all, each, count }
+    }
+
+    /// The steps of each segment.
+    fn segments(&self) -> impl Iterator<Item = Range<usize>> {
+        let BlockSteps { ref all, each, count } = *self;
+        (0..count).map(move |i| {
+            let from = all.start + i * each;
+            from..all.end.min(from + each)
+        })
+    }
 }
 
 /// The part size that divides `all` evenly into the fewest parts of at most `most`; at least 1.
