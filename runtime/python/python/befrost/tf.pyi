@@ -88,6 +88,12 @@ class _OpAll(_t.Protocol):
 All: _OpAll
 
 @_t.type_check_only
+class _OpAllCandidateSampler(_t.Protocol):
+    """All classes as candidates."""
+    def __call__(self, true_classes: _t.Any, /, *, num_sampled: int, num_true: int, seed: int = ..., seed2: int = ..., unique: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+AllCandidateSampler: _OpAllCandidateSampler
+
+@_t.type_check_only
 class _OpAngle(_t.Protocol):
     """The argument of a complex number."""
     def __call__(self, input: _t.Any, /, *, Tout: _t.Any = ...) -> _n.Tensor: ...
@@ -308,6 +314,12 @@ class _OpAvgPoolGrad(_t.Protocol):
     """The gradient of `AvgPool`."""
     def __call__(self, orig_input_shape: _t.Any, grad: _t.Any, /, *, data_format: str = ..., ksize: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
 AvgPoolGrad: _OpAvgPoolGrad
+
+@_t.type_check_only
+class _OpBandedTriangularSolve(_t.Protocol):
+    """The solutions of systems of linear equations with the bands of triangular matrices."""
+    def __call__(self, matrix: _t.Any, rhs: _t.Any, /, *, adjoint: bool = ..., lower: bool = ...) -> _n.Tensor: ...
+BandedTriangularSolve: _OpBandedTriangularSolve
 
 @_t.type_check_only
 class _OpBatchMatMul(_t.Protocol):
@@ -656,6 +668,12 @@ class _OpComplexAbs(_t.Protocol):
     """The absolute value of a complex number."""
     def __call__(self, x: _t.Any, /, *, Tout: _t.Any = ...) -> _n.Tensor: ...
 ComplexAbs: _OpComplexAbs
+
+@_t.type_check_only
+class _OpComputeAccidentalHits(_t.Protocol):
+    """The candidates that are true classes."""
+    def __call__(self, true_classes: _t.Any, sampled_candidates: _t.Any, /, *, num_true: int, seed: int = ..., seed2: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+ComputeAccidentalHits: _OpComputeAccidentalHits
 
 @_t.type_check_only
 class _OpConcat(_t.Protocol):
@@ -1012,6 +1030,12 @@ class _OpEditDistance(_t.Protocol):
 EditDistance: _OpEditDistance
 
 @_t.type_check_only
+class _OpEig(_t.Protocol):
+    """The eigenvalues and eigenvectors of square matrices."""
+    def __call__(self, input: _t.Any, /, *, Tout: _t.Any, compute_v: bool = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
+Eig: _OpEig
+
+@_t.type_check_only
 class _OpEinsum(_t.Protocol):
     """The Einstein summation of an equation of axis labels."""
     def __call__(self, *operands: _t.Any, equation: str) -> _n.Tensor: ...
@@ -1138,6 +1162,12 @@ class _OpExtractJpegShape(_t.Protocol):
 ExtractJpegShape: _OpExtractJpegShape
 
 @_t.type_check_only
+class _OpExtractVolumePatches(_t.Protocol):
+    """The elements of each window of a volume."""
+    def __call__(self, input: _t.Any, /, *, ksizes: _t.Sequence[int], padding: str, strides: _t.Sequence[int]) -> _n.Tensor: ...
+ExtractVolumePatches: _OpExtractVolumePatches
+
+@_t.type_check_only
 class _OpFFT(_t.Protocol):
     """The Fourier transform along the last axis."""
     def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
@@ -1198,6 +1228,12 @@ class _OpFill(_t.Protocol):
 Fill: _OpFill
 
 @_t.type_check_only
+class _OpFixedUnigramCandidateSampler(_t.Protocol):
+    """Candidates, drawn by given weights."""
+    def __call__(self, true_classes: _t.Any, /, *, distortion: float = ..., num_reserved_ids: int = ..., num_sampled: int, num_shards: int = ..., num_true: int, range_max: int, seed: int = ..., seed2: int = ..., shard: int = ..., unigrams: _t.Sequence[float] = ..., unique: bool, vocab_file: str = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+FixedUnigramCandidateSampler: _OpFixedUnigramCandidateSampler
+
+@_t.type_check_only
 class _OpFloor(_t.Protocol):
     """The largest integer that is not greater than x."""
     def __call__(self, x: _t.Any, /) -> _n.Tensor: ...
@@ -1214,6 +1250,30 @@ class _OpFloorMod(_t.Protocol):
     """The remainder with the divisor's sign."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...
 FloorMod: _OpFloorMod
+
+@_t.type_check_only
+class _OpFractionalAvgPool(_t.Protocol):
+    """The mean of each window of an image, with windows of two sizes in random order."""
+    def __call__(self, value: _t.Any, /, *, deterministic: bool = ..., overlapping: bool = ..., pooling_ratio: _t.Sequence[float], pseudo_random: bool = ..., seed: int = ..., seed2: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+FractionalAvgPool: _OpFractionalAvgPool
+
+@_t.type_check_only
+class _OpFractionalAvgPoolGrad(_t.Protocol):
+    """The gradient of `FractionalAvgPool`."""
+    def __call__(self, orig_input_tensor_shape: _t.Any, out_backprop: _t.Any, row_pooling_sequence: _t.Any, col_pooling_sequence: _t.Any, /, *, overlapping: bool = ...) -> _n.Tensor: ...
+FractionalAvgPoolGrad: _OpFractionalAvgPoolGrad
+
+@_t.type_check_only
+class _OpFractionalMaxPool(_t.Protocol):
+    """The maximum of each window of an image, with windows of two sizes in random order."""
+    def __call__(self, value: _t.Any, /, *, deterministic: bool = ..., overlapping: bool = ..., pooling_ratio: _t.Sequence[float], pseudo_random: bool = ..., seed: int = ..., seed2: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+FractionalMaxPool: _OpFractionalMaxPool
+
+@_t.type_check_only
+class _OpFractionalMaxPoolGrad(_t.Protocol):
+    """The gradient of `FractionalMaxPool`."""
+    def __call__(self, orig_input: _t.Any, orig_output: _t.Any, out_backprop: _t.Any, row_pooling_sequence: _t.Any, col_pooling_sequence: _t.Any, /, *, overlapping: bool = ...) -> _n.Tensor: ...
+FractionalMaxPoolGrad: _OpFractionalMaxPoolGrad
 
 @_t.type_check_only
 class _OpFresnelCos(_t.Protocol):
@@ -1564,6 +1624,12 @@ class _OpLeakyReluGrad(_t.Protocol):
 LeakyReluGrad: _OpLeakyReluGrad
 
 @_t.type_check_only
+class _OpLearnedUnigramCandidateSampler(_t.Protocol):
+    """Candidates, drawn by the numbers of true classes so far."""
+    def __call__(self, true_classes: _t.Any, /, *, num_sampled: int, num_true: int, range_max: int, seed: int = ..., seed2: int = ..., unique: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+LearnedUnigramCandidateSampler: _OpLearnedUnigramCandidateSampler
+
+@_t.type_check_only
 class _OpLeftShift(_t.Protocol):
     """The bits of an integer shifted to the left."""
     def __call__(self, x: _t.Any, y: _t.Any, /) -> _n.Tensor: ...
@@ -1622,6 +1688,12 @@ class _OpLogSoftmax(_t.Protocol):
     """The logarithm of `Softmax`."""
     def __call__(self, logits: _t.Any, /) -> _n.Tensor: ...
 LogSoftmax: _OpLogSoftmax
+
+@_t.type_check_only
+class _OpLogUniformCandidateSampler(_t.Protocol):
+    """Candidates, drawn with logarithms that are nearly uniform."""
+    def __call__(self, true_classes: _t.Any, /, *, num_sampled: int, num_true: int, range_max: int, seed: int = ..., seed2: int = ..., unique: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+LogUniformCandidateSampler: _OpLogUniformCandidateSampler
 
 @_t.type_check_only
 class _OpLogicalAnd(_t.Protocol):
@@ -1774,10 +1846,22 @@ class _OpMatrixDiagV3(_t.Protocol):
 MatrixDiagV3: _OpMatrixDiagV3
 
 @_t.type_check_only
+class _OpMatrixExponential(_t.Protocol):
+    """The exponentials of square matrices."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+MatrixExponential: _OpMatrixExponential
+
+@_t.type_check_only
 class _OpMatrixInverse(_t.Protocol):
     """The inverses of matrices."""
     def __call__(self, input: _t.Any, /, *, adjoint: bool = ...) -> _n.Tensor: ...
 MatrixInverse: _OpMatrixInverse
+
+@_t.type_check_only
+class _OpMatrixLogarithm(_t.Protocol):
+    """The principal logarithms of square matrices."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+MatrixLogarithm: _OpMatrixLogarithm
 
 @_t.type_check_only
 class _OpMatrixSetDiag(_t.Protocol):
@@ -1802,6 +1886,18 @@ class _OpMatrixSolve(_t.Protocol):
     """The solutions of systems of linear equations."""
     def __call__(self, matrix: _t.Any, rhs: _t.Any, /, *, adjoint: bool = ...) -> _n.Tensor: ...
 MatrixSolve: _OpMatrixSolve
+
+@_t.type_check_only
+class _OpMatrixSolveLs(_t.Protocol):
+    """The solutions of least squares."""
+    def __call__(self, matrix: _t.Any, rhs: _t.Any, l2_regularizer: _t.Any, /, *, fast: bool = ...) -> _n.Tensor: ...
+MatrixSolveLs: _OpMatrixSolveLs
+
+@_t.type_check_only
+class _OpMatrixSquareRoot(_t.Protocol):
+    """The principal square roots of square matrices."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+MatrixSquareRoot: _OpMatrixSquareRoot
 
 @_t.type_check_only
 class _OpMatrixTriangularSolve(_t.Protocol):
@@ -3100,6 +3196,12 @@ class _OpSelectV2(_t.Protocol):
 SelectV2: _OpSelectV2
 
 @_t.type_check_only
+class _OpSelfAdjointEig(_t.Protocol):
+    """The eigenvalues of Hermitian matrices as a row above the eigenvectors."""
+    def __call__(self, input: _t.Any, /) -> _n.Tensor: ...
+SelfAdjointEig: _OpSelfAdjointEig
+
+@_t.type_check_only
 class _OpSelfAdjointEigV2(_t.Protocol):
     """The eigenvalues and eigenvectors of Hermitian matrices."""
     def __call__(self, input: _t.Any, /, *, compute_v: bool = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
@@ -3328,6 +3430,12 @@ class _OpSparseApplyRMSProp(_t.Protocol):
 SparseApplyRMSProp: _OpSparseApplyRMSProp
 
 @_t.type_check_only
+class _OpSparseBincount(_t.Protocol):
+    """The number of occurrences, or the sum of weights, of each small integer in a sparse vector or in each row of a sparse tensor."""
+    def __call__(self, indices: _t.Any, values: _t.Any, dense_shape: _t.Any, size: _t.Any, weights: _t.Any, /, *, binary_output: bool = ...) -> _n.Tensor: ...
+SparseBincount: _OpSparseBincount
+
+@_t.type_check_only
 class _OpSparseConcat(_t.Protocol):
     """Sparse tensors joined along an axis."""
     def __call__(self, *operands: _t.Any, concat_dim: int) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
@@ -3338,6 +3446,24 @@ class _OpSparseCountSparseOutput(_t.Protocol):
     """How often each value occurs in its row of a sparse tensor, as a sparse tensor."""
     def __call__(self, indices: _t.Any, values: _t.Any, dense_shape: _t.Any, weights: _t.Any, /, *, binary_output: bool, maxlength: int = ..., minlength: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
 SparseCountSparseOutput: _OpSparseCountSparseOutput
+
+@_t.type_check_only
+class _OpSparseCross(_t.Protocol):
+    """All combinations of the features of sparse and dense columns, as strings or as hashes."""
+    def __call__(self, *operands: _t.Any, hash_key: int, hashed_output: bool, internal_type: _t.Any, num_buckets: int, out_type: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseCross: _OpSparseCross
+
+@_t.type_check_only
+class _OpSparseCrossHashed(_t.Protocol):
+    """All combinations of the features of sparse and dense columns, as hashes."""
+    def __call__(self, *operands: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseCrossHashed: _OpSparseCrossHashed
+
+@_t.type_check_only
+class _OpSparseCrossV2(_t.Protocol):
+    """All combinations of the features of sparse and dense columns, as strings."""
+    def __call__(self, *operands: _t.Any) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+SparseCrossV2: _OpSparseCrossV2
 
 @_t.type_check_only
 class _OpSparseDenseCwiseAdd(_t.Protocol):
@@ -3478,10 +3604,34 @@ class _OpSparseSliceGrad(_t.Protocol):
 SparseSliceGrad: _OpSparseSliceGrad
 
 @_t.type_check_only
+class _OpSparseSoftmax(_t.Protocol):
+    """The softmax of the entries of a sparse tensor along the last axis."""
+    def __call__(self, sp_indices: _t.Any, sp_values: _t.Any, sp_shape: _t.Any, /) -> _n.Tensor: ...
+SparseSoftmax: _OpSparseSoftmax
+
+@_t.type_check_only
 class _OpSparseSoftmaxCrossEntropyWithLogits(_t.Protocol):
     """The cross entropy of logits and class numbers, and its gradient."""
     def __call__(self, features: _t.Any, labels: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
 SparseSoftmaxCrossEntropyWithLogits: _OpSparseSoftmaxCrossEntropyWithLogits
+
+@_t.type_check_only
+class _OpSparseSparseMaximum(_t.Protocol):
+    """The larger elements of two sparse tensors."""
+    def __call__(self, a_indices: _t.Any, a_values: _t.Any, a_shape: _t.Any, b_indices: _t.Any, b_values: _t.Any, b_shape: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseSparseMaximum: _OpSparseSparseMaximum
+
+@_t.type_check_only
+class _OpSparseSparseMinimum(_t.Protocol):
+    """The smaller elements of two sparse tensors."""
+    def __call__(self, a_indices: _t.Any, a_values: _t.Any, a_shape: _t.Any, b_indices: _t.Any, b_values: _t.Any, b_shape: _t.Any, /) -> tuple[_n.Tensor, _n.Tensor]: ...
+SparseSparseMinimum: _OpSparseSparseMinimum
+
+@_t.type_check_only
+class _OpSparseSplit(_t.Protocol):
+    """The parts of a sparse tensor along an axis."""
+    def __call__(self, split_dim: _t.Any, indices: _t.Any, values: _t.Any, shape: _t.Any, /, *, num_split: int) -> _t.Any: ...
+SparseSplit: _OpSparseSplit
 
 @_t.type_check_only
 class _OpSparseTensorDenseAdd(_t.Protocol):
@@ -4126,6 +4276,12 @@ class _OpTensorStridedSliceUpdate(_t.Protocol):
 TensorStridedSliceUpdate: _OpTensorStridedSliceUpdate
 
 @_t.type_check_only
+class _OpThreadUnsafeUnigramCandidateSampler(_t.Protocol):
+    """Candidates, drawn by the numbers of true classes so far."""
+    def __call__(self, true_classes: _t.Any, /, *, num_sampled: int, num_true: int, range_max: int, seed: int = ..., seed2: int = ..., unique: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+ThreadUnsafeUnigramCandidateSampler: _OpThreadUnsafeUnigramCandidateSampler
+
+@_t.type_check_only
 class _OpTile(_t.Protocol):
     """The tensor repeated along its axes."""
     def __call__(self, input: _t.Any, multiples: _t.Any, /) -> _n.Tensor: ...
@@ -4148,6 +4304,18 @@ class _OpTranspose(_t.Protocol):
     """The axes permuted."""
     def __call__(self, x: _t.Any, perm: _t.Any, /) -> _n.Tensor: ...
 Transpose: _OpTranspose
+
+@_t.type_check_only
+class _OpTridiagonalMatMul(_t.Protocol):
+    """The products of tridiagonal matrices with matrices."""
+    def __call__(self, superdiag: _t.Any, maindiag: _t.Any, subdiag: _t.Any, rhs: _t.Any, /) -> _n.Tensor: ...
+TridiagonalMatMul: _OpTridiagonalMatMul
+
+@_t.type_check_only
+class _OpTridiagonalSolve(_t.Protocol):
+    """The solutions of systems of linear equations with tridiagonal matrices."""
+    def __call__(self, diagonals: _t.Any, rhs: _t.Any, /, *, partial_pivoting: bool = ..., perturb_singular: bool = ...) -> _n.Tensor: ...
+TridiagonalSolve: _OpTridiagonalSolve
 
 @_t.type_check_only
 class _OpTruncateDiv(_t.Protocol):
@@ -4196,6 +4364,54 @@ class _OpUnicodeTranscode(_t.Protocol):
     """Strings in another encoding."""
     def __call__(self, input: _t.Any, /, *, errors: str = ..., input_encoding: str, output_encoding: str, replace_control_characters: bool = ..., replacement_char: int = ...) -> _n.Tensor: ...
 UnicodeTranscode: _OpUnicodeTranscode
+
+@_t.type_check_only
+class _OpUniformCandidateSampler(_t.Protocol):
+    """Candidates, all classes with the same probability."""
+    def __call__(self, true_classes: _t.Any, /, *, num_sampled: int, num_true: int, range_max: int, seed: int = ..., seed2: int = ..., unique: bool) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
+UniformCandidateSampler: _OpUniformCandidateSampler
+
+@_t.type_check_only
+class _OpUniformDequantize(_t.Protocol):
+    """The numbers for which integers with scales and zero points stand."""
+    def __call__(self, input: _t.Any, scales: _t.Any, zero_points: _t.Any, /, *, Tout: _t.Any, quantization_axis: int = ..., quantization_max_val: int, quantization_min_val: int) -> _n.Tensor: ...
+UniformDequantize: _OpUniformDequantize
+
+@_t.type_check_only
+class _OpUniformQuantize(_t.Protocol):
+    """The integers that stand for numbers, with scales and zero points."""
+    def __call__(self, input: _t.Any, scales: _t.Any, zero_points: _t.Any, /, *, Tout: _t.Any, quantization_axis: int = ..., quantization_max_val: int, quantization_min_val: int) -> _n.Tensor: ...
+UniformQuantize: _OpUniformQuantize
+
+@_t.type_check_only
+class _OpUniformQuantizedAdd(_t.Protocol):
+    """The sums of integers with scales and zero points."""
+    def __call__(self, lhs: _t.Any, rhs: _t.Any, lhs_scales: _t.Any, lhs_zero_points: _t.Any, rhs_scales: _t.Any, rhs_zero_points: _t.Any, output_scales: _t.Any, output_zero_points: _t.Any, /, *, lhs_quantization_axis: int = ..., lhs_quantization_max_val: int, lhs_quantization_min_val: int, output_quantization_axis: int = ..., output_quantization_max_val: int, output_quantization_min_val: int, rhs_quantization_axis: int = ..., rhs_quantization_max_val: int, rhs_quantization_min_val: int) -> _n.Tensor: ...
+UniformQuantizedAdd: _OpUniformQuantizedAdd
+
+@_t.type_check_only
+class _OpUniformQuantizedClipByValue(_t.Protocol):
+    """Integers with scales and zero points, clamped."""
+    def __call__(self, operand: _t.Any, min: _t.Any, max: _t.Any, scales: _t.Any, zero_points: _t.Any, /, *, quantization_axis: int = ..., quantization_max_val: int, quantization_min_val: int) -> _n.Tensor: ...
+UniformQuantizedClipByValue: _OpUniformQuantizedClipByValue
+
+@_t.type_check_only
+class _OpUniformQuantizedDot(_t.Protocol):
+    """The product of matrices of integers with scales and zero points."""
+    def __call__(self, lhs: _t.Any, rhs: _t.Any, lhs_scales: _t.Any, lhs_zero_points: _t.Any, rhs_scales: _t.Any, rhs_zero_points: _t.Any, output_scales: _t.Any, output_zero_points: _t.Any, /, *, Tout: _t.Any, lhs_quantization_axis: int = ..., lhs_quantization_max_val: int, lhs_quantization_min_val: int, output_quantization_axis: int = ..., output_quantization_max_val: int, output_quantization_min_val: int, rhs_quantization_axis: int = ..., rhs_quantization_max_val: int, rhs_quantization_min_val: int) -> _n.Tensor: ...
+UniformQuantizedDot: _OpUniformQuantizedDot
+
+@_t.type_check_only
+class _OpUniformQuantizedDotHybrid(_t.Protocol):
+    """The product of a matrix of numbers with a matrix of integers with scales and zero points."""
+    def __call__(self, lhs: _t.Any, rhs: _t.Any, rhs_scales: _t.Any, rhs_zero_points: _t.Any, /, *, Tout: _t.Any, rhs_quantization_axis: int = ..., rhs_quantization_max_val: int, rhs_quantization_min_val: int) -> _n.Tensor: ...
+UniformQuantizedDotHybrid: _OpUniformQuantizedDotHybrid
+
+@_t.type_check_only
+class _OpUniformRequantize(_t.Protocol):
+    """The integers for the same numbers with other scales and zero points."""
+    def __call__(self, input: _t.Any, input_scales: _t.Any, input_zero_points: _t.Any, output_scales: _t.Any, output_zero_points: _t.Any, /, *, Tout: _t.Any, input_quantization_axis: int = ..., input_quantization_max_val: int, input_quantization_min_val: int, output_quantization_axis: int = ..., output_quantization_max_val: int, output_quantization_min_val: int) -> _n.Tensor: ...
+UniformRequantize: _OpUniformRequantize
 
 @_t.type_check_only
 class _OpUnique(_t.Protocol):
