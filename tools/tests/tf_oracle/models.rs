@@ -61,8 +61,12 @@ fn check(case: &Path) -> Result<Option<String>, String> {
         let module = import(case, feeds, &fetches)?;
         let arguments = feeds.iter().map(|feed| tensor(case, feed).map(TfValue::Tensor));
         let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-        let answer = tf::call(&module, "main", &arguments, &mut VariableStore::default(), Strictness::Strict);
-        let answer = match answer {
+        let mut state = VariableStore::default();
+        let mut call = || tf::call(&module, "main", &arguments, &mut state, Strictness::Strict);
+        // The results are those of the last of some calls.
+        let earlier = run["calls"].as_u64().map_or(0, |calls| calls.saturating_sub(1));
+        let answers: Result<Vec<_>, _> = (0..earlier).map(|_| call()).collect();
+        let answer = match answers.and_then(|_| call()) {
             Ok(answer) => answer,
             Err(refusal) => return Ok(Some(refusal.to_string())),
         };

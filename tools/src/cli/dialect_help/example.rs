@@ -283,7 +283,11 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
     let operands: Vec<(&str, String)> = values(&signature.inputs).collect();
     let results: Vec<(&str, String)> = values(&signature.outputs).collect();
     let is_derived = |name: &str| befrost_compiler::dialects::tf::is_derived(signature, name);
-    let attrs = signature.attrs.iter().filter(|attr| attr.default.is_none() && !is_derived(attr.name));
+    // A sampler by weights has no use for the default, no weights.
+    let is_needed = |name: &str| name == "unigrams";
+    let attrs = signature.attrs.iter().filter(|attr| attr.default.is_none() || is_needed(attr.name));
+    let attrs = attrs.filter(|attr| !is_derived(attr.name));
+    let is_of_volumes = ["3D", "Volume"].iter().any(|word| row.op_name.contains(word));
     let attrs = attrs.map(|attr| {
         let value = match attr.kind {
             AttrKind::Type => "f32".to_owned(),
@@ -295,7 +299,7 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
             AttrKind::Tensor => "dense<1.0> : tensor<2xf32>".to_owned(),
             AttrKind::Func => "@function".to_owned(),
             AttrKind::List(AttrKind::Int) => match attr.name {
-                "ksize" | "strides" if row.op_name.contains("3D") => "[1, 2, 2, 2, 1]",
+                "ksize" | "ksizes" | "strides" if is_of_volumes => "[1, 2, 2, 2, 1]",
                 "ksize" | "ksizes" | "strides" | "rates" => "[1, 2, 2, 1]",
                 "pooled_shape" => "[2, 2]",
                 _ => "[1]",
@@ -303,7 +307,11 @@ fn of_row(def: &OpDef, row: &'static OpRow) -> (String, String) {
             .to_owned(),
             AttrKind::List(AttrKind::Type) => "[f32]".to_owned(),
             AttrKind::List(AttrKind::Func) => "[@function]".to_owned(),
-            AttrKind::List(AttrKind::Float) => "[1.0 : f32]".to_owned(),
+            AttrKind::List(AttrKind::Float) => match attr.name {
+                "pooling_ratio" => "[1.0 : f32, 1.5 : f32, 1.5 : f32, 1.0 : f32]",
+                _ => "[1.0 : f32]",
+            }
+            .to_owned(),
             AttrKind::List(AttrKind::String) => "[\"Relu\"]".to_owned(),
             AttrKind::List(AttrKind::Shape) => "[#tf_type.shape<2x3>]".to_owned(),
             AttrKind::List(_) => "[]".to_owned(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use befrost_compiler::dialects::{Traits, tf};
 use befrost_compiler::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
 use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::op::{Attributes, Effect, Eval, OpRow, row};
+use befrost_tensor::tf::op::{Attributes, Effect, OpRow, row};
 
 use super::state::{Cx, Strictness, TfExecution};
 use super::value::TfValue;
@@ -35,8 +35,6 @@ pub(super) struct TfInterpreter<'m, 'v> {
     /// The functions that have effects.
     effectful: HashSet<StrId>,
     printed: Vec<String>,
-    /// The evaluation functions of random ops, which keep the state of their generator between evaluations.
-    drawing: HashMap<OpId, Eval>,
     /// The first failure of an effect.
     broken: Option<Rc<OracleError>>,
     depth: usize,
@@ -57,7 +55,6 @@ pub(super) fn call(
         allocator: Malloc::shared(),
         effectful: effectful(module),
         printed: Vec::new(),
-        drawing: HashMap::new(),
         broken: None,
         depth: 0,
         n_ops: 0,
@@ -302,7 +299,7 @@ impl TfInterpreter<'_, '_> {
         let tensors = operands.iter().map(TfValue::tensor).collect::<Result<Vec<_>, _>>()?;
         // The generator of a random op continues where its last evaluation ended.
         if row(name).is_some_and(|row| row.effect() == Effect::Allocate) {
-            let eval = match self.drawing.entry(op) {
+            let eval = match self.variables.drawing.entry(op) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => place.insert(functions::prepared(attrs)?),
             };

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use befrost_compiler::ir::OpId;
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{Attributes, Op};
+use befrost_tensor::tf::op::{Attributes, Eval, Op};
 use befrost_tensor::tf::reference::{
     Binary, Scatter, binary, broadcast_to, cast, expand_dims, gather, gather_nd, shape_of, tensor_scatter,
 };
@@ -18,13 +18,15 @@ use super::value::{TfValue, invalid};
 use crate::oracle::Code;
 use crate::oracle::frames::{Stop, fails};
 
-/// The variables of a module, which outlive a call.
-#[derive(Clone, Debug, Default)]
+/// The variables of a module, and other state of its ops, which outlive a call.
+#[derive(Default)]
 pub struct VariableStore {
     /// The named variables, by container and name.
     named: HashMap<(String, String), Rc<StoredVariable>>,
     /// The unnamed variables, by the op that makes them.
     own: HashMap<OpId, Rc<StoredVariable>>,
+    /// The random ops that have drawn numbers, with their generators.
+    pub(super) drawing: HashMap<OpId, Eval>,
 }
 
 /// A variable.
