@@ -158,7 +158,8 @@ fn check(seed: u64, n: usize) -> Result<(), String> {
             // level 1 on locations are not compared.
             let name = format!("{way} on {}", place.queue);
             let executor = Executor::new(name, level.max(1), &bef, &place.runtime);
-            executors.push(executor.map_err(|why| format!("{way}: {why}"))?);
+            let executor = executor.map_err(|why| format!("{way}: {why}"))?;
+            executors.push(executor.divided(partition != Partition::None));
         }
     }
     compare_with_oracle(&program, &executors)?;
