@@ -139,6 +139,12 @@ impl Divide<'_, '_, '_> {
         Some(ready)
     }
 
+    /// True for an op that only waits for its operands: a merge of chains, or a call without a part.
+    fn joins(&self, op: OpId) -> bool {
+        let m = self.m();
+        is_merge(m, op) || Control::of(m, op).is_some() && self.reach.members(m, op).is_empty()
+    }
+
     /// The values that these wait for, if they are merges of chains or completions of calls without a part.
     pub(super) fn merged(&self, chains: &[ValueId]) -> Vec<ValueId> {
         let m = self.m();
@@ -148,8 +154,7 @@ impl Divide<'_, '_, '_> {
             if !seen.insert(chain) {
                 continue;
             }
-            let is_none = |op| Control::of(m, op).is_some() && self.reach.members(m, op).is_empty();
-            match m.defining_op(chain).filter(|&op| is_merge(m, op) || is_none(op)) {
+            match m.defining_op(chain).filter(|&op| self.joins(op)) {
                 Some(op) => todo.extend(m.operands(op).collect::<Vec<_>>().into_iter().rev()),
                 None => found.push(chain),
             }
@@ -192,13 +197,14 @@ impl Divide<'_, '_, '_> {
         let (mut found, mut seen, mut todo) = (Vec::new(), FxHashSet::default(), vec![chain]);
         while let Some(chain) = todo.pop() {
             for (user, _) in m.users(chain).filter(|&(user, _)| seen.insert(user)) {
-                let members = Control::of(m, user).map(|_| self.reach.members(m, user));
-                match members {
-                    _ if is_merge(m, user) => todo.extend(m.results(user)),
-                    Some(members) if members.is_empty() => todo.extend(m.results(user)),
-                    Some(members) if members.contains(&part) => found.push(user),
-                    None if self.reach.part_of_op(m, user) == part => found.push(user),
-                    Some(_) | None => {}
+                let waits = || match Control::of(m, user) {
+                    Some(_) => self.reach.members(m, user).contains(&part),
+                    None => self.reach.part_of_op(m, user) == part,
+                };
+                if self.joins(user) {
+                    todo.extend(m.results(user));
+                } else if waits() {
+                    found.push(user);
                 }
             }
         }
