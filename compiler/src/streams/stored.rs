@@ -3,9 +3,12 @@
 //! Unless a threshold or TFRT's order is requested, streams of small kernels are merged into the stream that
 //! starts them. If only one stream has other kernels, it contains all kernels. A function of constants and
 //! sums is one stream, which the executor runs as straight code.
+//!
+//! A recv only begins to wait, so it stays in the stream that starts its own: a part of a program begins all
+//! of its waits without a task for each.
 
 use super::{Analysis, Loops, Stream, StreamOptions, Streams};
-use crate::dialects::{Cost, Traits};
+use crate::dialects::{Cost, Traits, dev};
 use crate::ir::{BlockId, Module, OpId};
 
 /// The least number of small kernels that is worth a task.
@@ -92,9 +95,13 @@ impl Streams {
 
     /// The streams of kernels by position, numbered in their order.
     fn numbered(&self, m: &Module, ops: &[OpId], home: &[u32]) -> Option<Vec<u32>> {
+        let of = |op: OpId, stream: u32| match self.stream(stream).and_then(|stream| stream.parent) {
+            Some((parent, _)) if m.op_name_str(op) == dev::RECV => home[parent as usize],
+            _ => home[stream as usize],
+        };
         let mut has_kernel = vec![false; home.len()];
-        for (_, stream) in self.kernels(m, ops) {
-            has_kernel[home[stream as usize] as usize] = true;
+        for (op, stream) in self.kernels(m, ops) {
+            has_kernel[of(op, stream) as usize] = true;
         }
         let mut ids = vec![0; home.len()];
         let others = (1..has_kernel.len()).filter(|&stream| has_kernel[stream]);
@@ -102,7 +109,8 @@ impl Streams {
             ids[stream] = n;
         }
         let n_streams = has_kernel.iter().filter(|has| **has).count();
-        (n_streams > 1).then(|| self.of.iter().map(|&stream| ids[home[stream as usize] as usize]).collect())
+        let all = ops.iter().zip(&self.of);
+        (n_streams > 1).then(|| all.map(|(&op, &stream)| ids[of(op, stream) as usize]).collect())
     }
 
     /// All streams, each after the one that starts it.
