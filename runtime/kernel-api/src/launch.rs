@@ -200,7 +200,7 @@ impl Launched {
             let mut frame = KernelFrame::of_copies(&mut slots, &operands, &step, table, around, self);
             let mut outcome = (entry.run)(&mut frame);
             while let Outcome::Later(job) = outcome {
-                if matches!(job.place(), Place::Parked(_)) {
+                if matches!(job.place(), Place::Parked(_) | Place::Meeting(..)) {
                     return Outcome::error(KernelError::new(ErrorCode::Unimplemented, WAITS));
                 }
                 frame.drop_operands();

@@ -1,8 +1,8 @@
 //! Rendezvous: exchange of values between the parts of a program.
 //!
 //! ```text
-//! send(key, value) ─▶ ┌ key: Sent(value)      ┐ ─▶ recv(key): taken
-//!                     └ key: Awaited(waiting) ┘ ─▶ woken with the value
+//! send(key, value) ─▶ ┌ key: Sent(value)       ┐ ─▶ recv(key): taken
+//!                     └ key: Awaited(receiver) ┘ ─▶ the receiver gets the value
 //! ```
 //!
 //! A [`StepTable`] belongs to one step: one call of all parts together. A key is a channel and a [`FrameId`].
@@ -12,7 +12,8 @@
 //! and gives its error to receivers that wait and to all later ones.
 //!
 //! A value is handed over under the lock, or to a receiver that was removed under it. So in any order of a
-//! send, a receive and an abort, the receiver gets the value or the error, once.
+//! send, a receive and an abort, the receiver gets the value or the error, once. It gets it outside of the
+//! lock, on the thread that ends its wait, which does not run the receiver's kernel.
 //!
 //! A frame is a path of loops and their iterations, outermost first. Each part computes its frames by itself,
 //! so a frame is identified by a 128-bit hash of its path, not by a number.
@@ -21,7 +22,7 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::{Wake, Waker};
+use std::task::Wake;
 
 use rustc_hash::FxHashMap;
 
@@ -64,18 +65,19 @@ impl FrameId {
     }
 }
 
-/// The state of a key.
-#[derive(Debug)]
-enum AtKey {
-    Sent(Value),
-    Awaited(Arc<Waiting>),
+/// What a receiver gets.
+pub type Delivery = Result<Value, NotReceived>;
+
+/// Who waits for a value.
+pub trait Receiver: Send {
+    /// Takes the value, or the reason why there is none, and returns soon: what it is for becomes a task.
+    fn receive(self: Box<Self>, delivery: Delivery);
 }
 
-/// A waiting receiver.
-#[derive(Debug)]
-struct Waiting {
-    value: Mutex<Option<Result<Value, NotReceived>>>,
-    waker: Waker,
+/// The state of a key.
+enum AtKey {
+    Sent(Value),
+    Awaited(Box<dyn Receiver>),
 }
 
 /// The values that were sent and not received in one call of all parts, and the receivers that wait.
@@ -86,7 +88,7 @@ pub struct StepTable {
     on_cancel: OnceLock<OnCancel>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct StepState {
     /// Not a keyed hash: a program has at most 2^20 channels, which its compiler numbers, and the path of a
     /// frame is a hash.
@@ -100,6 +102,8 @@ struct StepState {
 pub enum NotReceived {
     /// No sender is left.
     NeverSent,
+    /// Another receiver waits for it.
+    Twice,
     /// The step was aborted with this error.
     Aborted(KernelError),
 }
@@ -142,7 +146,7 @@ impl StepTable {
 
     /// Hands a value over.
     pub fn send(&self, key: MeetingKey, value: Value) -> Sending {
-        let waiting = {
+        let receiver = {
             let mut state = lock(&self.state);
             if state.aborted.is_some() {
                 drop(state);
@@ -161,40 +165,31 @@ impl StepTable {
                 },
             }
         };
-        if let AtKey::Awaited(waiting) = waiting {
-            arrive(&waiting, Ok(value));
+        if let AtKey::Awaited(receiver) = receiver {
+            receiver.receive(Ok(value));
         }
         Sending::Done
     }
 
-    /// Takes a value, or waits for it; `None` if another receiver waits for it. One that waits is woken when
-    /// its arrival has ended.
-    ///
-    /// # Errors
-    /// The error of a step that was aborted.
-    pub fn recv(
-        &self,
-        key: MeetingKey,
-        waker: impl FnOnce() -> Waker,
-    ) -> Result<Option<Received>, KernelError> {
+    /// Takes a value, or lets `receiver` wait for it; then nothing is returned.
+    pub fn recv(&self, key: MeetingKey, receiver: impl FnOnce() -> Box<dyn Receiver>) -> Option<Delivery> {
         let mut state = lock(&self.state);
         if let Some(error) = &state.aborted {
-            return Err(copy_of(error));
+            return Some(Err(NotReceived::Aborted(copy_of(error))));
         }
-        Ok(match state.meetings.entry(key) {
+        match state.meetings.entry(key) {
             Entry::Vacant(free) => {
-                let waiting = Arc::new(Waiting { value: Mutex::default(), waker: waker() });
-                free.insert(AtKey::Awaited(waiting.clone()));
-                Some(Received::Later(Arrival(waiting)))
+                free.insert(AtKey::Awaited(receiver()));
+                None
             }
-            Entry::Occupied(taken) => match taken.get() {
+            Entry::Occupied(taken) => Some(match taken.get() {
+                AtKey::Awaited(_) => Err(NotReceived::Twice),
                 AtKey::Sent(_) => match taken.remove() {
-                    AtKey::Sent(value) => Some(Received::Now(value)),
-                    AtKey::Awaited(_) => None,
+                    AtKey::Sent(value) => Ok(value),
+                    AtKey::Awaited(_) => Err(NotReceived::Twice),
                 },
-                AtKey::Awaited(_) => None,
-            },
-        })
+            }),
+        }
     }
 
     /// Ends the step: receivers that wait and all later ones get the error. The first error counts.
@@ -205,8 +200,8 @@ impl StepTable {
             std::mem::take(&mut state.meetings)
         };
         for meeting in meetings.into_values() {
-            if let AtKey::Awaited(waiting) = meeting {
-                arrive(&waiting, Err(NotReceived::Aborted(copy_of(error))));
+            if let AtKey::Awaited(receiver) = meeting {
+                receiver.receive(Err(NotReceived::Aborted(copy_of(error))));
             }
         }
     }
@@ -236,17 +231,10 @@ impl Meeting for StepTable {
 /// Ends the waits among these meetings: no sender is left.
 fn end(meetings: impl Iterator<Item = (MeetingKey, AtKey)>) {
     for (_, meeting) in meetings {
-        if let AtKey::Awaited(waiting) = meeting {
-            arrive(&waiting, Err(NotReceived::NeverSent));
+        if let AtKey::Awaited(receiver) = meeting {
+            receiver.receive(Err(NotReceived::NeverSent));
         }
     }
-}
-
-/// Ends a wait.
-fn arrive(waiting: &Waiting, value: Result<Value, NotReceived>) {
-    *lock(&waiting.value) = Some(value);
-    // Outside of all locks: it may run anything.
-    waiting.waker.wake_by_ref();
 }
 
 impl Drop for StepTable {
@@ -256,32 +244,43 @@ impl Drop for StepTable {
     }
 }
 
-/// A received value.
-pub enum Received {
-    /// It had been sent.
-    Now(Value),
-    /// It has not been sent yet.
-    Later(Arrival),
-}
-
-/// A value that has not been sent yet.
-pub struct Arrival(Arc<Waiting>);
-
-impl Arrival {
-    /// The value, or why there is none; nothing until the receiver is woken.
-    pub fn take(&mut self) -> Option<Result<Value, NotReceived>> {
-        lock(&self.0.value).take()
+impl fmt::Debug for StepTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = lock(&self.state);
+        let n_sent = state.meetings.values().filter(|at| matches!(at, AtKey::Sent(_))).count();
+        f.debug_struct("StepTable")
+            .field("n_sent", &n_sent)
+            .field("n_awaited", &(state.meetings.len() - n_sent))
+            .field("aborted", &state.aborted)
+            .finish()
     }
 }
 
-impl fmt::Debug for StepTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.state.fmt(f)
+#[cfg(test)]
+mod test_receiver {
+    use super::*;
+
+    /// Where a value arrives.
+    #[derive(Clone, Default)]
+    pub(super) struct Arrival(Arc<Mutex<Option<Delivery>>>);
+
+    impl Receiver for Arrival {
+        fn receive(self: Box<Arrival>, delivery: Delivery) {
+            let before = lock(&self.0).replace(delivery);
+            assert!(before.is_none(), "it receives once");
+        }
+    }
+
+    impl Arrival {
+        pub(super) fn take(&self) -> Option<Delivery> {
+            lock(&self.0).take()
+        }
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::test_receiver::Arrival;
     use super::*;
     use crate::error::{Error, ErrorCode};
     use crate::object::Object;
@@ -298,18 +297,18 @@ mod tests {
         }
     }
 
-    fn recv(step: &StepTable, key: MeetingKey) -> Result<Option<Received>, KernelError> {
-        step.recv(key, || Waker::noop().clone())
+    fn recv(step: &StepTable, key: MeetingKey) -> Option<Delivery> {
+        step.recv(key, || Box::new(Arrival::default()))
     }
 
     fn waits(step: &StepTable, key: MeetingKey) -> Arrival {
-        match recv(step, key) {
-            Ok(Some(Received::Later(arrival))) => arrival,
-            _ => panic!("nobody has sent"),
-        }
+        let arrival = Arrival::default();
+        let delivery = step.recv(key, || Box::new(arrival.clone()));
+        assert!(delivery.is_none(), "nobody has sent");
+        arrival
     }
 
-    fn arrived(arrival: &mut Arrival) -> Result<Value, NotReceived> {
+    fn arrived(arrival: &Arrival) -> Delivery {
         arrival.take().expect("it has ended")
     }
 
@@ -319,32 +318,32 @@ mod tests {
         let key = (3, FrameId::default());
         assert_eq!(step.send(key, Value::I32(7)), Sending::Done);
         assert_eq!(step.send(key, Value::I32(8)), Sending::Twice);
-        assert!(matches!(recv(&step, key), Ok(Some(Received::Now(Value::I32(7))))));
-        let mut arrival = waits(&step, key);
-        assert!(matches!(recv(&step, key), Ok(None)), "a second receiver");
+        assert!(matches!(recv(&step, key), Some(Ok(Value::I32(7)))));
+        let arrival = waits(&step, key);
+        assert!(matches!(recv(&step, key), Some(Err(NotReceived::Twice))), "a second receiver");
         assert!(arrival.take().is_none());
         assert_eq!(step.send(key, Value::Dead), Sending::Done);
-        assert!(matches!(arrived(&mut arrival), Ok(Value::Dead)));
+        assert!(matches!(arrived(&arrival), Ok(Value::Dead)));
         assert!(step.is_empty());
     }
 
     #[test]
     fn a_step_that_ends_ends_all_waits() {
         let step = StepTable::default();
-        let mut arrival = waits(&step, (5, FrameId::default().enter("w").next()));
+        let arrival = waits(&step, (5, FrameId::default().enter("w").next()));
         drop(step);
-        assert!(matches!(arrived(&mut arrival), Err(NotReceived::NeverSent)));
+        assert!(matches!(arrived(&arrival), Err(NotReceived::NeverSent)));
     }
 
     #[test]
     fn waits_that_are_in_vain_end_and_what_was_sent_stays() {
         let step = StepTable::default();
         let key = |channel| (channel, FrameId::default());
-        let mut arrival = waits(&step, key(0));
+        let arrival = waits(&step, key(0));
         assert_eq!(step.send(key(1), Value::I32(1)), Sending::Done);
         step.end_waits();
-        assert!(matches!(arrived(&mut arrival), Err(NotReceived::NeverSent)));
-        assert!(matches!(recv(&step, key(1)), Ok(Some(Received::Now(Value::I32(1))))));
+        assert!(matches!(arrived(&arrival), Err(NotReceived::NeverSent)));
+        assert!(matches!(recv(&step, key(1)), Some(Ok(Value::I32(1)))));
     }
 
     #[test]
@@ -353,14 +352,14 @@ mod tests {
         let key = |channel| (channel, FrameId::default());
         let owned = Arc::new(());
         let error = KernelError::new(ErrorCode::Cancelled, "enough");
-        let mut arrival = waits(&step, key(0));
+        let arrival = waits(&step, key(0));
         assert_eq!(step.send(key(1), Value::object(Counted(owned.clone()))), Sending::Done);
         step.abort(&error);
         step.abort(&KernelError::invalid("too late"));
+        assert!(matches!(arrived(&arrival), Err(NotReceived::Aborted(error)) if error.message() == "enough"));
         assert!(
-            matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.message() == "enough")
+            matches!(recv(&step, key(1)), Some(Err(NotReceived::Aborted(error))) if error.code() == ErrorCode::Cancelled)
         );
-        assert_eq!(recv(&step, key(1)).err().map(|error| error.code()), Some(ErrorCode::Cancelled));
         assert_eq!(step.send(key(2), Value::object(Counted(owned.clone()))), Sending::Aborted);
         assert!(step.is_empty() && Arc::strong_count(&owned) == 1);
     }
@@ -369,23 +368,23 @@ mod tests {
     fn a_cancellation_aborts_the_step() {
         let cancellation = Cancellation::default();
         let step = StepTable::of_execution(&cancellation);
-        let mut arrival = waits(&step, (0, FrameId::default()));
+        let arrival = waits(&step, (0, FrameId::default()));
         cancellation.cancel();
         assert!(
-            matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.code() == ErrorCode::Cancelled)
+            matches!(arrived(&arrival), Err(NotReceived::Aborted(error)) if error.code() == ErrorCode::Cancelled)
         );
         assert_eq!(Arc::strong_count(&step), 1);
         // By its error, which is that of a deadline.
         let late = Cancellation::default();
         let step = StepTable::of_execution(&late);
-        let mut arrival = waits(&step, (0, FrameId::default()));
+        let arrival = waits(&step, (0, FrameId::default()));
         late.cancel_with(Error::new(ErrorCode::DeadlineExceeded, "too late", Vec::new()));
         assert!(
-            matches!(arrived(&mut arrival), Err(NotReceived::Aborted(error)) if error.message() == "too late")
+            matches!(arrived(&arrival), Err(NotReceived::Aborted(error)) if error.message() == "too late")
         );
         let after = StepTable::of_execution(&late);
         assert!(
-            recv(&after, (0, FrameId::default())).is_err_and(|e| e.code() == ErrorCode::DeadlineExceeded)
+            matches!(recv(&after, (0, FrameId::default())), Some(Err(NotReceived::Aborted(error))) if error.code() == ErrorCode::DeadlineExceeded)
         );
     }
 
@@ -398,16 +397,13 @@ mod tests {
                         let step = Arc::new(StepTable::default());
                         let key = (i64::from(n % 3), FrameId::default().enter("loop"));
                         let (mine, theirs) = (Value::I32(n), step.clone());
-                        let mut arrival = if n % 2 == 0 { Some(waits(&step, key)) } else { None };
+                        let arrival = if n % 2 == 0 { Some(waits(&step, key)) } else { None };
                         assert_eq!(theirs.send(key, mine), Sending::Done, "thread {thread}");
-                        let got = match &mut arrival {
-                            Some(arrival) => Some(arrived(arrival).unwrap()),
-                            None => match recv(&step, key) {
-                                Ok(Some(Received::Now(value))) => Some(value),
-                                _ => None,
-                            },
+                        let got = match &arrival {
+                            Some(arrival) => Some(arrived(arrival)),
+                            None => recv(&step, key),
                         };
-                        assert!(matches!(got, Some(Value::I32(value)) if value == n));
+                        assert!(matches!(got, Some(Ok(Value::I32(value))) if value == n));
                         assert!(step.is_empty());
                     }
                 })
@@ -431,35 +427,29 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_tests {
+    use super::test_receiver::Arrival;
     use super::*;
     use crate::activity::{Activity, Going};
-    use std::sync::Weak;
 
     #[test]
     fn loom_a_receiver_gets_the_value_or_the_abort() {
         loom::model(|| {
-            let step = Arc::new(StepTable::default());
+            let step = Arc::<StepTable>::default();
             let key = (0, FrameId::default());
             let (sender, aborter) = (step.clone(), step.clone());
             let send = loom::thread::spawn(move || sender.send(key, Value::I32(7)));
             let abort = loom::thread::spawn(move || aborter.abort(&KernelError::invalid("enough")));
-            let received = step.recv(key, || Waker::noop().clone());
+            let arrival = Arrival::default();
+            let received = step.recv(key, || Box::new(arrival.clone()));
             let (sent, _) = (send.join().unwrap(), abort.join().unwrap());
-            let ended = match received {
-                Err(error) => Err(NotReceived::Aborted(error)),
-                Ok(Some(Received::Now(value))) => Ok(value),
-                Ok(Some(Received::Later(mut arrival))) => {
-                    arrival.take().expect("the receiver was not forgotten")
-                }
-                Ok(None) => panic!("there is one receiver"),
-            };
-            match ended {
+            let ended = received.or_else(|| arrival.take());
+            match ended.expect("the receiver was not forgotten") {
                 Ok(value) => {
                     assert!(matches!(value, Value::I32(7)));
                     assert_eq!(sent, Sending::Done);
                 }
                 Err(NotReceived::Aborted(error)) => assert_eq!(error.message(), "enough"),
-                Err(NotReceived::NeverSent) => panic!("it was sent"),
+                Err(NotReceived::NeverSent | NotReceived::Twice) => panic!("it was sent to one receiver"),
             }
             assert!(step.is_empty());
         });
@@ -472,17 +462,16 @@ mod loom_tests {
             let table: Weak<StepTable> = Arc::downgrade(&step);
             activity.watch(table);
             let (one, two) = (Going::new(activity.clone()), Going::new(activity));
-            let receiver = step.clone();
+            let (receiver, arrival) = (step.clone(), Arrival::default());
+            let arrives = arrival.clone();
             let waits = loom::thread::spawn(move || {
-                let received = receiver.recv((0, FrameId::default()), || Waker::noop().clone());
+                let received = receiver.recv((0, FrameId::default()), || Box::new(arrives));
                 drop(one);
                 received
             });
             // The other goes on meanwhile, and sends nothing.
             drop(two);
-            let Ok(Some(Received::Later(mut arrival))) = waits.join().unwrap() else {
-                panic!("nobody has sent")
-            };
+            assert!(waits.join().unwrap().is_none(), "nobody has sent");
             assert!(matches!(arrival.take(), Some(Err(NotReceived::NeverSent))));
         });
     }

@@ -26,28 +26,6 @@ use crate::activity::Going;
 use crate::context::{ExecContext, OnCancel};
 use crate::queue::{Parking, WhenFull};
 
-/// A place where results wait for another kernel of the execution, which wakes them. If no kernel can do so
-/// any more, the [`Meeting`](crate::activity::Meeting) in which they wait does. The waiting does not count as
-/// activity. A cancellation does not wake them by itself.
-pub struct MeetingPlace(Arc<Parking>);
-
-impl MeetingPlace {
-    /// A place for results of a kernel with this context.
-    pub fn new(cx: &ExecContext) -> MeetingPlace {
-        MeetingPlace(Parking::new(cx.queue().clone(), cx.activity().cloned()))
-    }
-
-    /// The waker of the results that wait.
-    pub fn waker(&self) -> Waker {
-        Waker::from(self.0.clone())
-    }
-
-    /// The results of `work`, which runs when they are woken.
-    pub fn wait<R: Returns>(self, work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
-        Deferred::at(Place::Parked(self.0), work)
-    }
-}
-
 /// Results that are computed later.
 pub struct Deferred<R> {
     job: Job,

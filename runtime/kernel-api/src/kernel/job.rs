@@ -1,6 +1,7 @@
 //! Jobs: the deferred part of a kernel, run by a task.
 //!
-//! A job is one object of the thread's pool that contains its closure. A [`Job`] owns it.
+//! A job is one object of the thread's pool that contains its closure. A [`Job`] owns it. What a job has
+//! received in a rendezvous takes the place of the rendezvous in it.
 
 #![allow(
     unsafe_code,
@@ -16,9 +17,10 @@ use super::frame::{KernelFrame, Outcome};
 use crate::error::quietly;
 use crate::pool;
 use crate::queue::{Parking, WhenFull};
+use crate::rendezvous::{Delivery, MeetingKey, StepTable};
 
 /// Place of a job's execution.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Place {
     /// On the queue, as a task that does not block.
     Queue,
@@ -26,6 +28,10 @@ pub enum Place {
     Blocking(WhenFull),
     /// On the queue, after it is woken.
     Parked(Arc<Parking>),
+    /// On the queue, after it has received what is sent with the key in the step.
+    Meeting(Arc<StepTable>, MeetingKey),
+    /// On the queue, with what it has received.
+    Arrived(Delivery),
 }
 
 struct JobHeader {
@@ -57,7 +63,33 @@ unsafe fn call<F: FnOnce(&mut KernelFrame<'_>) -> Outcome>(
     frame.map_or(Outcome::Done, closure)
 }
 
+/// [`call`] for a closure that takes what the job has received.
+///
+/// # Safety
+/// As for [`call`].
+unsafe fn call_with_delivery<F>(job: NonNull<JobHeader>, frame: Option<&mut KernelFrame<'_>>) -> Outcome
+where
+    F: FnOnce(Delivery, &mut KernelFrame<'_>) -> Outcome,
+{
+    // SAFETY: the caller's contract: a cell of this type from the pool, which is freed once.
+    let JobCell { closure, header } = unsafe { pool::unbox(job.cast::<JobCell<F>>()) };
+    match (header.place, frame) {
+        (Place::Arrived(delivery), Some(frame)) => closure(delivery, frame),
+        (_, Some(_)) => Outcome::Operand,
+        (_, None) => Outcome::Done,
+    }
+}
+
 impl Job {
+    /// A job that runs with what is sent with the key in the step.
+    pub fn meeting<F>(step: Arc<StepTable>, key: MeetingKey, closure: F) -> Job
+    where
+        F: FnOnce(Delivery, &mut KernelFrame<'_>) -> Outcome + Send + 'static,
+    {
+        let header = JobHeader { call: call_with_delivery::<F>, place: Place::Meeting(step, key) };
+        Job(pool::boxed(JobCell { header, closure }).cast())
+    }
+
     pub(crate) fn new<F>(place: Place, closure: F) -> Job
     where
         F: FnOnce(&mut KernelFrame<'_>) -> Outcome + Send + 'static,
@@ -66,12 +98,17 @@ impl Job {
     }
 
     /// A job at the same place that calls `around`, which may run this job.
-    pub fn within<F>(self, around: F) -> Job
+    pub fn within<F>(mut self, around: F) -> Job
     where
         F: FnOnce(Job, &mut KernelFrame<'_>) -> Outcome + Send + 'static,
     {
-        let place = self.place().clone();
-        Job::new(place, move |frame| around(self, frame))
+        match self.take_place() {
+            Place::Meeting(step, key) => Job::meeting(step, key, move |delivery, frame| {
+                self.arrive(delivery);
+                around(self, frame)
+            }),
+            place => Job::new(place, move |frame| around(self, frame)),
+        }
     }
 
     /// Runs the closure in the kernel's frame.
@@ -89,6 +126,21 @@ impl Job {
     pub fn place(&self) -> &Place {
         // SAFETY: the job is owned, so the header is alive, and borrowed as long as `self`.
         unsafe { &(*self.0.as_ptr()).place }
+    }
+
+    fn place_mut(&mut self) -> &mut Place {
+        // SAFETY: the job is owned, so the header is alive, and borrowed as long as `self`.
+        unsafe { &mut (*self.0.as_ptr()).place }
+    }
+
+    /// The place, of which the job keeps nothing: it may be run on the queue, or [`Job::arrive`].
+    pub fn take_place(&mut self) -> Place {
+        std::mem::replace(self.place_mut(), Place::Queue)
+    }
+
+    /// Gives the job what it was to receive, to be run on the queue.
+    pub fn arrive(&mut self, delivery: Delivery) {
+        *self.place_mut() = Place::Arrived(delivery);
     }
 }
 
@@ -120,6 +172,22 @@ mod tests {
             Outcome::Done
         });
         assert!(matches!(job.place(), Place::Queue));
+        drop(job);
+        assert_eq!(Arc::strong_count(&owned), 1);
+    }
+
+    #[test]
+    fn a_job_that_has_received_drops_what_it_got() {
+        let (step, owned) = (Arc::<StepTable>::default(), Arc::new(()));
+        let held = owned.clone();
+        let mut job = Job::meeting(step.clone(), (0, Default::default()), move |_, _| {
+            drop(held);
+            Outcome::Done
+        });
+        assert!(matches!(job.take_place(), Place::Meeting(..)));
+        assert_eq!(Arc::strong_count(&step), 1, "a job that waits keeps no step");
+        job.arrive(Ok(crate::value::Value::I32(1)));
+        assert!(matches!(job.place(), Place::Arrived(Ok(_))));
         drop(job);
         assert_eq!(Arc::strong_count(&owned), 1);
     }

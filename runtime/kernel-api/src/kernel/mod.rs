@@ -38,7 +38,7 @@ pub(crate) mod table;
 
 pub use attr::RawAttr;
 pub use callee::{Callee, PreparedCallee};
-pub use deferred::{Deferred, MeetingPlace};
+pub use deferred::Deferred;
 pub use frame::{Call, KernelFn, KernelFrame, Outcome, Site};
 pub use frame_cx::FrameCx;
 pub use job::Job;

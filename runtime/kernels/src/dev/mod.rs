@@ -19,10 +19,10 @@ use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::device::{DeviceBuffer, Space};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
-    AttrSpec, Completion, Kernel, KernelFrame, MeetingPlace, Outcome, Returns, Signature, Site, StrAttr,
+    AttrSpec, Completion, Job, Kernel, KernelFrame, Outcome, Signature, Site, StrAttr,
 };
 use befrost_kernel_api::object::Object;
-use befrost_kernel_api::rendezvous::{FrameId, NotReceived, Received, Sending, StepTable};
+use befrost_kernel_api::rendezvous::{Delivery, FrameId, NotReceived, Sending, StepTable};
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 
 /// A frame of a step.
@@ -201,10 +201,12 @@ fn located(value: Value, site: Site) -> Result<Value, KernelError> {
 
 /// A received value in memory that the receiver's device reads. A value of the host stays in the host's
 /// memory.
-fn arrived(value: Value, cx: &ExecContext, site: Site) -> Result<Value, KernelError> {
+fn arrived(value: Value, frame: &KernelFrame<'_>) -> Result<Value, KernelError> {
+    let cx = frame.context();
+    let has_memories = cx.request.devices.as_ref().is_some_and(|devices| devices.has_streams());
     match value.downcast_ref::<DeviceBuffer>() {
-        Some(_) => located(moved(value, cx.device_number(), cx), site),
-        None => Ok(value),
+        Some(_) if has_memories => located(moved(value, cx.device_number(), cx), frame.site()),
+        _ => Ok(value),
     }
 }
 
@@ -238,63 +240,36 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(at) = frame.operand(0).and_then(|at| at.downcast_ref::<StepFrame>()) else {
         return Outcome::Operand;
     };
-    let (channel, of, cx) = (channel(frame), at.frame, frame.context());
-    let has_memories = cx.request.devices.as_ref().is_some_and(|devices| devices.has_streams());
-    let mut place = None;
-    let waker = || place.insert(MeetingPlace::new(cx)).waker();
-    match at.step.recv((channel, of), waker) {
-        Ok(Some(Received::Now(value))) => {
-            let value = if has_memories { arrived(value, cx, frame.site()) } else { Ok(value) };
-            match value {
-                Ok(value) => frame.set_result(0, value),
-                Err(error) => return Outcome::Error(error),
-            }
-            Outcome::Done
+    let (of, name) = (at.frame, at.name.clone());
+    let key = (channel(frame), of);
+    Outcome::Later(Job::meeting(at.step.clone(), key, move |delivery, frame| {
+        match received(delivery, of, name.as_ref(), frame) {
+            Ok(value) => frame.set_result(0, value),
+            Err(error) => return Outcome::Error(error),
         }
-        Ok(Some(Received::Later(mut arrival))) => {
-            // The step ends with its last reference, so a waiting recv keeps none.
-            let awaited = Awaited { channel, of, name: at.name.clone(), site: frame.site() };
-            let received = move |cx: &ExecContext| {
-                let value = arrival.take().unwrap_or(Err(NotReceived::NeverSent));
-                let value = value.map_err(|why| awaited.error(why, cx))?;
-                if has_memories { arrived(value, cx, awaited.site) } else { Ok(value) }
-            };
-            match place {
-                Some(place) => place.wait(received).store(frame),
-                None => Outcome::Operand,
-            }
-        }
-        Ok(None) => {
-            let message = format!("channel {channel}, iteration {}: received twice", of.iteration());
-            Outcome::error(KernelError::new(ErrorCode::Internal, message))
-        }
-        Err(error) => Outcome::Error(error),
-    }
+        Outcome::Done
+    }))
 }
 
-/// A value that is awaited, for the message if it does not come.
-struct Awaited {
-    channel: i64,
+/// The value that was delivered to a recv in an iteration of a frame, where its device reads it.
+fn received(
+    delivery: Delivery,
     of: FrameId,
-    name: Option<Arc<FrameName>>,
-    site: Site,
-}
-
-impl Awaited {
-    fn error(&self, why: NotReceived, cx: &ExecContext) -> KernelError {
-        match why {
-            NotReceived::Aborted(error) => error,
-            NotReceived::NeverSent => {
-                let from = match self.site.attr(1) {
-                    Some(AttrView::Str(name)) => name.to_owned(),
-                    _ => String::new(),
-                };
-                let (channel, to) = (self.channel, cx.device().name());
-                let path =
-                    self.name.as_ref().map_or(String::new(), |name| path_text(name, self.of.iteration()));
-                let message = format!("never sent: channel {channel} from {from} to {to}{path}");
-                KernelError::new(ErrorCode::Internal, message)
-            }
-        }
-    }
+    name: Option<&Arc<FrameName>>,
+    frame: &KernelFrame<'_>,
+) -> Result<Value, KernelError> {
+    let why = match delivery {
+        Ok(value) => return arrived(value, frame),
+        Err(NotReceived::Aborted(error)) => return Err(error),
+        Err(NotReceived::NeverSent) => "never sent",
+        Err(NotReceived::Twice) => "received twice",
+    };
+    let from = match frame.attr(1) {
+        Some(AttrView::Str(name)) => name,
+        _ => "",
+    };
+    let (channel, to) = (channel(frame), frame.context().device().name());
+    let path = name.map_or(String::new(), |name| path_text(name, of.iteration()));
+    let message = format!("{why}: channel {channel} from {from} to {to}{path}");
+    Err(KernelError::new(ErrorCode::Internal, message))
 }

@@ -18,6 +18,7 @@ use befrost_kernel_api::executor::Work;
 use befrost_kernel_api::executor::{CallRequest, Place};
 use befrost_kernel_api::kernel::{Job, KernelFrame, Outcome};
 use befrost_kernel_api::queue::Task;
+use befrost_kernel_api::rendezvous::{Delivery, MeetingKey, Receiver, StepTable};
 use befrost_kernel_api::value::Value;
 
 impl Worker {
@@ -207,13 +208,24 @@ impl Worker {
 
     /// Takes over the deferred part of a kernel: kept for this thread, or given to its place.
     #[inline]
-    fn defer(&mut self, running: Running, job: Job) {
+    fn defer(&mut self, running: Running, mut job: Job) {
         if self.deferred.is_some() {
             self.enqueue_deferred();
         }
-        match job.place() {
+        match job.take_place() {
             Place::Queue => self.deferred = Some((running, job)),
-            place => defer_at(&place.clone(), running, job),
+            Place::Meeting(step, key) => self.meet(&step, key, running, job),
+            place => defer_at(place, running, job),
+        }
+    }
+
+    /// Runs the deferred part of a kernel with what was sent to it, or lets it wait for that.
+    fn meet(&mut self, step: &StepTable, key: MeetingKey, running: Running, job: Job) {
+        let mut deferred = Some((running, job));
+        let delivery = step.recv(key, || Box::new(DeferredTask(deferred.take())));
+        if let (Some(delivery), Some((running, mut job))) = (delivery, deferred) {
+            job.arrive(delivery);
+            self.run_job(running, job);
         }
     }
 
@@ -257,24 +269,24 @@ pub(super) fn may_run_now(agenda: &Agenda, n_immediate: &mut u32, execution: &Ex
 }
 
 #[inline(never)]
-fn defer_at(place: &Place, running: Running, job: Job) {
+fn defer_at(place: Place, running: Running, job: Job) {
+    if let Place::Parked(parking) = place {
+        return parking.park(DeferredTask(Some((running, job))).task());
+    }
     // The task may be done, and the frame freed, before the queue has returned.
     let execution = &running.frame().execution;
     let queue = execution.queue(running.queue()).clone();
-    if !matches!(place, Place::Parked(_)) {
-        execution.begin_task();
-    }
+    execution.begin_task();
     let task = DeferredTask(Some((running, job))).task();
     match place {
-        Place::Queue => queue.local().add_soon(task),
-        Place::Parked(parking) => parking.park(task),
         // A refused task is dropped, which sets the kernel's results to errors.
-        Place::Blocking(when_full) => drop(queue.add_blocking_task(task, *when_full)),
+        Place::Blocking(when_full) => drop(queue.add_blocking_task(task, when_full)),
+        _ => queue.local().add_soon(task),
     }
 }
 
 /// Task of the deferred part of a kernel. If it is dropped, the kernel's results become errors. It counts as
-/// activity unless it is parked.
+/// activity unless it is parked or waits in a rendezvous.
 pub(super) struct DeferredTask(Option<(Running, Job)>);
 
 impl DeferredTask {
@@ -304,6 +316,18 @@ impl Work for DeferredTask {
             Worker::resume(running, |worker, running| worker.run_job(running, job));
             activity.iter().for_each(|activity| activity.end());
         }
+    }
+}
+
+impl Receiver for DeferredTask {
+    fn receive(mut self: Box<DeferredTask>, delivery: Delivery) {
+        let Some((running, mut job)) = self.0.take() else { return };
+        job.arrive(delivery);
+        // The task may be done, and the frame freed, before the queue has returned.
+        let execution = &running.frame().execution;
+        let queue = execution.queue(running.queue()).clone();
+        execution.begin_task();
+        queue.add_task(DeferredTask(Some((running, job))).task());
     }
 }
 
