@@ -40,6 +40,7 @@ pub(crate) fn place_kernels(r: &mut Rewriter<'_>) {
 
 /// Makes functions of parts run even if their arguments are errors. Other parts wait for the values that they
 /// send: an error must arrive there as an error. In a graph of primitives a gate decides in all parts alike.
+/// The step that all parts share is there at once; they begin when it is.
 pub(crate) fn run_parts_in_any_case(r: &mut Rewriter<'_>) {
     let m = r.ir();
     let has_step = |op: OpId| m.operands(op).any(|value| m.value_type(value) == KnownType::Step.id());
@@ -55,13 +56,18 @@ pub(crate) fn run_parts_in_any_case(r: &mut Rewriter<'_>) {
         .collect();
     for (op, n_required) in calls {
         let m = r.ir();
-        let is_required = |(i, value)| i < n_required || is_gated(m, value);
+        let is_required = |(i, value)| i < n_required || is_step(m, value) || is_gated(m, value);
         let required: Vec<bool> = m.operands(op).enumerate().map(is_required).collect();
         let modes = required.into_iter().map(|is| r.cx().str_attr(if is { "required" } else { "lenient" }));
         let modes: Vec<AttrId> = modes.collect();
         let modes = r.cx().array_attr(&modes);
         r.set_attr(op, names::BEF_OPERAND_MODES, modes);
     }
+}
+
+/// True for the step that all parts share, where it begins.
+fn is_step(m: &Module, value: ValueId) -> bool {
+    m.defining_op(value).is_some_and(|op| m.op_name_str(op) == dev::STEP)
 }
 
 /// True for a step that depends on more than the step around it.

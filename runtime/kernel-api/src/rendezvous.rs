@@ -18,6 +18,7 @@
 //! A frame is a path of loops and their iterations, outermost first. Each part computes its frames by itself,
 //! so a frame is identified by a 128-bit hash of its path, not by a number.
 
+use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,7 +31,7 @@ use crate::activity::Meeting;
 use crate::cancellation::OnCancel;
 use crate::context::Cancellation;
 use crate::error::KernelError;
-use crate::sync::{Mutex, lock};
+use crate::sync::{Mutex, lock, thread_local_const};
 use crate::value::Value;
 
 /// Identity of a value in a step: its channel and its frame.
@@ -81,18 +82,26 @@ enum AtKey {
 }
 
 /// The values that were sent and not received in one call of all parts, and the receivers that wait.
-#[derive(Default)]
 pub struct StepTable {
     state: Mutex<StepState>,
     /// The registration with the cancellation of the execution.
     on_cancel: OnceLock<OnCancel>,
 }
 
-#[derive(Default)]
+/// Not a keyed hash: a program has at most 2^20 channels, which its compiler numbers, and the path of a frame
+/// is a hash.
+type Meetings = FxHashMap<MeetingKey, AtKey>;
+
+/// Limit of the meetings for which a table without a step keeps memory.
+const MAX_KEPT: usize = 1 << 12;
+
+thread_local_const! {
+    /// The empty table of a step that has ended, for the next step.
+    static UNUSED_MEETINGS: Cell<Option<Meetings>> = Cell::new(None);
+}
+
 struct StepState {
-    /// Not a keyed hash: a program has at most 2^20 channels, which its compiler numbers, and the path of a
-    /// frame is a hash.
-    meetings: FxHashMap<MeetingKey, AtKey>,
+    meetings: Meetings,
     /// The error of a step that was aborted.
     aborted: Option<KernelError>,
 }
@@ -131,6 +140,13 @@ impl Wake for AbortStep {
         if let (Some(step), Some(error)) = (self.step.upgrade(), self.cancellation.error()) {
             step.abort(&KernelError::new(error.code(), error.message()));
         }
+    }
+}
+
+impl Default for StepTable {
+    fn default() -> StepTable {
+        let meetings = UNUSED_MEETINGS.try_with(Cell::take).ok().flatten().unwrap_or_default();
+        StepTable { state: Mutex::new(StepState { meetings, aborted: None }), on_cancel: OnceLock::new() }
     }
 }
 
@@ -240,7 +256,11 @@ fn end(meetings: impl Iterator<Item = (MeetingKey, AtKey)>) {
 impl Drop for StepTable {
     /// Ends the receivers that wait: no value can be sent any more.
     fn drop(&mut self) {
-        end(std::mem::take(&mut lock(&self.state).meetings).into_iter());
+        let mut meetings = std::mem::take(&mut lock(&self.state).meetings);
+        end(meetings.drain());
+        if meetings.capacity() <= MAX_KEPT {
+            _ = UNUSED_MEETINGS.try_with(|unused| unused.set(Some(meetings)));
+        }
     }
 }
 

@@ -197,16 +197,22 @@ impl Value {
     }
 
     /// Replaces a final AsyncValue by its value.
-    #[inline]
+    #[inline(always)]
     pub fn resolve(&mut self) {
         if let Value::Async(inner) = self
-            && let Some(inner) = inner.value().cloned()
+            && let Some(inner) = Value::of_final(inner)
         {
             *self = inner;
         }
     }
 
+    #[inline(never)]
+    fn of_final(value: &AsyncRef) -> Option<Value> {
+        value.value().cloned()
+    }
+
     /// The value after [`Value::resolve`].
+    #[inline]
     pub fn resolved(mut self) -> Value {
         self.resolve();
         self

@@ -331,31 +331,37 @@ impl Frame {
         substitute: &mut Option<Value>,
     ) {
         let all = self.general().operands(kernel);
-        if !kernel.has_plain_operands {
+        if !kernel.has_required_operands {
             // SAFETY: the caller consumes the kernel's `Ready`, which is this function's contract too.
             *substitute = unsafe { self.read_operands_by_mode(kernel, all, operands) };
             return;
         }
         let mut are_concrete = true;
         for (operand, value) in all.iter().zip(&mut *operands) {
-            let cell = &self.slots.registers[operand.register as usize];
-            cell.with(|register| {
-                // SAFETY: rule 2: the register is published and no kernel writes it. No kernel takes it,
-                // because its reads are not counted.
-                let register = unsafe { &*register };
-                // SAFETY: `value` is a reference and so valid for writing; it holds nothing that needs to be
-                // dropped.
-                unsafe { register.copy_to(NonNull::from(&mut *value)) };
-            });
+            if kernel.has_plain_operands {
+                let cell = &self.slots.registers[operand.register as usize];
+                cell.with(|register| {
+                    // SAFETY: rule 2: the register is published and no kernel writes it. No kernel takes it,
+                    // because its reads are not counted.
+                    let register = unsafe { &*register };
+                    // SAFETY: `value` is a reference and so valid for writing; it holds nothing that needs to
+                    // be dropped.
+                    unsafe { register.copy_to(NonNull::from(&mut *value)) };
+                });
+            } else {
+                // SAFETY: the operand is read once, with the `Ready` that the caller consumes.
+                value.overwrite(unsafe { self.read(operand.register) });
+            }
             are_concrete &= value.is_concrete();
         }
         if !are_concrete {
-            *substitute = Self::blocked_by(operands.iter_mut().take(all.len()));
+            let blocked = Self::blocked_by(operands.iter_mut().take(all.len()));
+            *substitute = blocked.filter(|_| !kernel.observes);
         }
     }
 
-    /// Resolves operands, and returns the value that replaces the kernel's results, if an operand is not
-    /// concrete.
+    /// Resolves operands, and returns the value that replaces the kernel's results if it does not observe
+    /// them, if an operand is not concrete.
     #[cold]
     fn blocked_by<'v>(operands: impl Iterator<Item = &'v mut Value>) -> Option<Value> {
         let mut blocked = Blocked::default();

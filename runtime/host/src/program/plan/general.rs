@@ -98,7 +98,9 @@ pub(crate) struct GeneralKernel {
     /// The straight line that begins with this kernel, whose operands are the inputs of the line; or
     /// [`NO_LINE`].
     straight_line: u32,
-    /// Whether all operands are required, passed, and not counted.
+    /// Whether all operands are required and passed.
+    pub(crate) has_required_operands: bool,
+    /// Whether none of them is counted either.
     pub(crate) has_plain_operands: bool,
     /// Whether the kernel runs when its first operand is final.
     pub(crate) is_any: bool,
@@ -281,13 +283,14 @@ impl GeneralPlan {
                 n_any.push(if known.is_any { n_data } else { 0 });
             }
             let n_passed = all.iter().filter(|operand| operand.is_passed).count() as u32;
-            let is_plain = |operand: &Operand| {
-                operand.is_passed && operand.mode == OperandMode::Required && !is_counted(operand.register)
-            };
+            let is_required = |operand: &Operand| operand.is_passed && operand.mode == OperandMode::Required;
+            let has_required_operands = all.iter().all(is_required);
+            let has_counted_operands = all.iter().any(|operand| is_counted(operand.register));
             kernels.push(GeneralKernel {
                 step: CopyStep::new(entry.run, k, n_passed, known.n_results),
                 first_register: known.first_result,
-                has_plain_operands: !known.observes && all.iter().all(is_plain),
+                has_required_operands,
+                has_plain_operands: has_required_operands && !has_counted_operands && !known.observes,
                 operands: Span::push(&mut operands, all.into_iter()),
                 users: user_lists.on_final.span(known.first_result, known.n_results),
                 straight_line: line.unwrap_or(NO_LINE),
