@@ -17,6 +17,8 @@
     reason = "indices, not iterators, which are only as good as the build's inlining"
 )]
 
+use super::layout::PANEL;
+
 /// A function of one number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Function {
@@ -88,7 +90,7 @@ pub(super) fn fma<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// The integer `n` nearest to `x / ln 2`, and `x - n * ln 2`, for x from -104 to 89.
+/// The integer `n` nearest to `x / ln 2`, and `x - n * ln 2`, for x from -104 to 104.
 #[inline(always)]
 fn reduce<const FMA: bool>(x: f32) -> (i32, f32) {
     const MAGIC: f32 = 12_582_912.0; // 1.5 * 2^23
@@ -121,6 +123,13 @@ fn clamp(x: f32, low: f32, high: f32) -> f32 {
     // Not `f32::clamp`: this keeps a NaN without a branch.
     let x = if x < low { low } else { x };
     if x > high { high } else { x }
+}
+
+/// [`clamp`], but `low` for a NaN: two instructions.
+#[inline(always)]
+fn clamp_or_low(x: f32, low: f32, high: f32) -> f32 {
+    let x = if x > low { x } else { low };
+    if x < high { x } else { high }
 }
 
 #[inline(always)]
@@ -223,36 +232,17 @@ fn sigmoid<const FMA: bool>(x: f32) -> f32 {
     fma::<FMA>(rest, if x < 0.0 { 1.0 - quotient } else { quotient }, quotient)
 }
 
-/// Half of the instructions of `x * sigmoid(x)`, and no division: images of networks are large.
+/// Half of the instructions of `x * sigmoid(x)`: images of networks are large. `e^-x` is scaled, so that it
+/// does not overflow where the result is not 0 yet. Beyond 40 it changes no sum with 1.
 #[inline(always)]
 fn silu<const FMA: bool>(x: f32) -> f32 {
-    let e = falling_exp::<FMA>(-x.abs());
-    // A NaN of `x` is in the dividend.
-    let dividend = if x < 0.0 { x * e } else { x };
-    dividend * inverse::<FMA>(1.0 + e)
-}
-
-/// `e^x` for `x <= 0`; any number for a NaN.
-#[inline(always)]
-fn falling_exp<const FMA: bool>(x: f32) -> f32 {
-    const HALF_WAY: i32 = 64;
-    let (n, r) = reduce::<FMA>(if x < -104.0 { -104.0 } else { x });
+    const SHIFT: i32 = -64;
+    // A NaN of `x` is in the last product.
+    let (n, r) = reduce::<FMA>(-clamp_or_low(x, -104.0, 40.0));
     let p = 1.0 + small_expm1::<FMA>(r);
-    // `n` may be below any exponent: the smallest results are rounded by the last product.
-    let scaled = p.to_bits().wrapping_add((n.wrapping_add(HALF_WAY) as u32) << 23);
-    f32::from_bits(scaled) * power_of_two(-HALF_WAY)
-}
-
-/// `1 / d` for d from 1 to 2: `y` from Chebyshev's polynomial within 2e-3, then `y (1 + e + e^2)` where
-/// `e = 1 - d y`.
-#[inline(always)]
-fn inverse<const FMA: bool>(d: f32) -> f32 {
-    let mut y = -128.0 / 577.0;
-    for c in [768.0 / 577.0, -1696.0 / 577.0, 1632.0 / 577.0] {
-        y = fma::<FMA>(y, d, c);
-    }
-    let e = fma::<FMA>(-d, y, 1.0);
-    fma::<FMA>(y, fma::<FMA>(e, e, e), y)
+    let scaled = f32::from_bits(p.to_bits().wrapping_add((n.wrapping_add(SHIFT) as u32) << 23));
+    let one = power_of_two(SHIFT);
+    x * (one / (one + scaled))
 }
 
 /// Joins the lanes of a vector, whose number is a power of two: those of the second half with those of the
@@ -352,23 +342,15 @@ fn apply<const FMA: bool>(function: Function, x: f32) -> f32 {
     }
 }
 
-/// Each arm has its own loop over a known function; a loop over an unknown one would not vectorize.
+/// Each arm has its own loops over a known function; a loop over an unknown one would not vectorize.
 #[inline(always)]
 pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
     macro_rules! each {
         ($($name:ident)*) => {
             match function {
                 Function::Identity => {}
-                Function::LeakyRelu(alpha) => {
-                    for i in 0..x.len() {
-                        x[i] = apply::<FMA>(Function::LeakyRelu(alpha), x[i]);
-                    }
-                }
-                $(Function::$name => {
-                    for i in 0..x.len() {
-                        x[i] = apply::<FMA>(Function::$name, x[i]);
-                    }
-                })*
+                Function::LeakyRelu(alpha) => apply_to_all::<FMA>(Function::LeakyRelu(alpha), x),
+                $(Function::$name => apply_to_all::<FMA>(Function::$name, x),)*
             }
         };
     }
@@ -376,6 +358,22 @@ pub(super) fn map<const FMA: bool>(function: Function, x: &mut [f32]) {
         Relu Relu6 GeluTanh Tanh Sigmoid Silu Exp Log Erf Gelu GeluSlope GeluTanhSlope Elu Selu Softplus Softsign Abs Neg
         Sign Square Reciprocal Sqrt Rsqrt Ceil Floor Round
     );
+}
+
+/// The columns of a panel are a loop without a counter: a row of a tile has no more.
+#[inline(always)]
+fn apply_to_all<const FMA: bool>(function: Function, x: &mut [f32]) {
+    let (panels, rest) = x.as_chunks_mut::<PANEL>();
+    for i in 0..panels.len() {
+        let mut numbers = panels[i];
+        for j in 0..PANEL {
+            numbers[j] = apply::<FMA>(function, numbers[j]);
+        }
+        panels[i] = numbers;
+    }
+    for i in 0..rest.len() {
+        rest[i] = apply::<FMA>(function, rest[i]);
+    }
 }
 
 /// `to = function(x)` for functions that cost less than reading `x`; false for the others.
