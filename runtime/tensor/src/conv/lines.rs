@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Results are computed from top to bottom, so the slices laid out for an image line are reused by the next
-//! line of results: a pixel is copied once per filter column instead of once per tap. Sums stay in registers
-//! from the first product to the last.
+//! line of results: a pixel is copied once per filter column instead of once per tap. Windows that do not
+//! reach into the padding are read where they are. Sums stay in registers from the first product to the last.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::TensorError;
 use crate::interrupt::is_interrupted;
 use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, even};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, parts};
-use crate::simd::{Isa, MAX_STEPS, OutRows, PANEL, PanelSteps, Place, Segment, TileRows};
+use crate::simd::{Isa, LeftSteps, MAX_STEPS, OutRows, PANEL, PanelSteps, Place, Segment, TileRows};
 
 /// The most rows of a filter.
 const SEGMENTS: usize = 11;
@@ -34,6 +34,15 @@ pub(super) struct Lines<'a, B> {
     strip: usize,
     /// The number of image lines kept. Line `i` is kept in slot `i` modulo this number.
     reach: usize,
+}
+
+/// The slices of some windows in an image line.
+#[derive(Clone, Copy)]
+enum LinePlace<'a> {
+    /// In the image itself.
+    Image(LeftSteps<'a>),
+    /// Laid out in this slot.
+    Kept(usize),
 }
 
 /// Scratch memory of a thread.
@@ -109,25 +118,31 @@ impl<'a, B: ColumnSource> Lines<'a, B> {
         let mut places = [None; SEGMENTS];
         for (tap, place) in places.iter_mut().enumerate().take(conv.height.filter) {
             let Some(from) = self.windows.line(line, tap, &conv.height) else { continue };
+            if let Some(slices) = self.windows.slices(from, &xs) {
+                *place = Some(LinePlace::Image(slices));
+                continue;
+            }
             let at = from % self.reach;
             if space.kept[at] != Some(from) {
                 let to = &mut space.lines[at].0[..xs.len()];
                 self.windows.lay(self.isa, Some(from), xs.clone(), 0..run, 0, to);
                 space.kept[at] = Some(from);
             }
-            *place = Some(at);
+            *place = Some(LinePlace::Kept(at));
         }
         for panel in 0..n.div_ceil(PANEL) {
             let b = self.filters.panel(panel, panel, 0..k, &space.filters);
-            let mut segments = [Segment::of_rows(&space.lines[0], PanelSteps::NONE); SEGMENTS];
+            let mut segments = [Segment::NONE; SEGMENTS];
             let mut count = 0;
             // Rows of the filter that lie in the padding are left out.
             for (place, b) in places.iter().zip(b.chunks_exact(run)) {
-                if let Some(at) = *place {
-                    let b = PanelSteps::packed(b);
-                    segments[count] = Segment::of_rows(&space.lines[at], b);
-                    count += 1;
-                }
+                let slices = match *place {
+                    Some(LinePlace::Image(slices)) => slices,
+                    Some(LinePlace::Kept(at)) => LeftSteps::copied(&space.lines[at]),
+                    None => continue,
+                };
+                segments[count] = Segment::of_rows(slices, PanelSteps::packed(b));
+                count += 1;
             }
             let col = panel * PANEL;
             let size = (xs.len(), PANEL.min(n - col));

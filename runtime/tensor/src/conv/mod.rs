@@ -41,7 +41,7 @@ use crate::TensorError;
 use crate::gemm::Matrix;
 use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, RowSource, expect_len, multiply};
 use crate::parallel::Parallel;
-use crate::simd::{Isa, Row, TileRows};
+use crate::simd::{Isa, LeftSteps, Row, TileRows};
 
 /// One spatial dimension of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,6 +270,17 @@ impl WindowRows<'_> {
     fn line(&self, line: usize, tap: usize, height: &Window) -> Option<usize> {
         let rows = self.conv.out.0;
         Some(line / rows * height.input + height.pixel(line % rows, tap)?)
+    }
+
+    /// The slices of windows `xs` in an image line where they are, if all lie inside the image.
+    fn slices(&self, line: usize, xs: &Range<usize>) -> Option<LeftSteps<'_>> {
+        let &Conv2d { channels, ref width, .. } = self.conv;
+        let whole = width.whole();
+        if width.dilation > 1 || xs.start < whole.start || xs.end > whole.end {
+            return None;
+        }
+        let pixel = line * width.input + xs.start * width.stride - width.pad.0;
+        LeftSteps::in_place(&self.image[pixel * channels..], width.stride * channels)
     }
 
     /// Copies elements `piece` of the slices of windows `xs` in an image line. Each window is copied to one

@@ -29,8 +29,8 @@ use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, eve
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
 use crate::scratch::grow;
 use crate::simd::{
-    Isa, LINE, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Pixels, Place, Products, ROW, Segment,
-    TileRows,
+    Isa, LINE, LeftSteps, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Pixels, Place, Products, ROW,
+    Segment, TileRows,
 };
 
 /// The output patch size.
@@ -309,10 +309,10 @@ fn multiply(
             let size = (rows_each.min(patches - first), PANEL.min(n - col));
             let mut place = Place::of_sums(OutRows::Strided(out, n), false);
             for (block, a) in a.chunks(SEGMENTS).enumerate() {
-                let mut parts = [Segment::of_rows(&a[0], PanelSteps::NONE); SEGMENTS];
+                let mut parts = [Segment::NONE; SEGMENTS];
                 for (i, a) in a.iter().enumerate() {
                     let b = b.part((block * SEGMENTS + i) * steps_each, steps_each);
-                    parts[i] = Segment::of_rows(a, b);
+                    parts[i] = Segment::of_rows(LeftSteps::copied(a), b);
                 }
                 isa.tile(size, &parts[..a.len()], &mut place);
                 place.add = true;

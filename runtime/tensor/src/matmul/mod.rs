@@ -6,7 +6,7 @@
 //!
 //! for each part of the rows or columns, each block of k, up to 1152 steps (parallel)
 //!   for each block of columns ─ pack b, unless it is packed              (786 KB: L2 cache)
-//!     for each tile of rows ─ copy them, unless they are kept            (up to 67 KB: L1 and L2 cache)
+//!     for each tile of rows ─ copy them, unless read in place or kept    (up to 67 KB: L1 and L2 cache)
 //!       for each panel of b ─ tile                                       (registers)
 //! ```
 //!
@@ -14,6 +14,8 @@
 //! * A tile's sums go straight into `out`. The [`Epilogue`] is applied right after the last block of k.
 //! * Rows and steps are divided evenly, since a tile of few rows or a block of few steps is slow: the fixed
 //!   cost of a tile, 200 cycles, is 4 % of 384 steps.
+//! * A tile reads the rows of a matrix in memory where they are, unless these would displace each other from
+//!   the cache: for few panels or few steps, copying them takes a tenth of the time.
 //! * For many blocks of columns, the packed rows of 64 tiles at a time are kept for all of them, in the L3
 //!   cache.
 //! * A product of few steps is computed by whole rows (`Isa::short`), without these loops.
@@ -49,7 +51,8 @@ use crate::parallel::{PRODUCTS_PER_NS, Parallel, in_parts, nanoseconds, part, pa
 use crate::scratch::grow;
 pub use crate::simd::Epilogue;
 use crate::simd::{
-    Isa, LINE, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, ROW, Segment, TileRows, prefetch,
+    Isa, LINE, LeftSteps, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Place, ROW, Segment, TileRows,
+    prefetch,
 };
 
 /// Panel steps in a block of `b`: three quarters of the L2 cache.
@@ -197,6 +200,27 @@ enum Next<'a> {
     Near,
 }
 
+/// The rows of a tile, restricted to the steps of a block.
+#[derive(Clone, Copy)]
+enum TileLeft<'a> {
+    InPlace(LeftSteps<'a>),
+    /// Rows packed in segments.
+    Rows(&'a [TileRows; SEGMENTS]),
+    /// Steps packed in segments.
+    Steps(&'a [TileRows; SEGMENTS]),
+}
+
+impl<'a> TileLeft<'a> {
+    /// The steps of a segment.
+    fn segment(self, i: usize, of: &BlockSteps) -> LeftSteps<'a> {
+        match self {
+            TileLeft::InPlace(rows) => rows.from(i * of.each),
+            TileLeft::Rows(segments) => LeftSteps::copied(&segments[i]),
+            TileLeft::Steps(segments) => LeftSteps::Steps(&segments[i]),
+        }
+    }
+}
+
 struct Job<'a, A, B> {
     isa: Isa,
     a: &'a A,
@@ -322,16 +346,18 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                     if block.start > all_panels.start && is_interrupted() {
                         break 'steps;
                     }
-                    let in_place = tiles <= IN_PLACE
+                    let b_in_place = tiles <= IN_PLACE
                         && block.clone().all(|panel| self.b.in_place(panel, steps.all.clone()).is_some());
-                    if !in_place {
+                    if !b_in_place {
                         self.b.prepare(block.clone(), steps.all.clone(), &mut space.b);
                     }
                     for (i, tile) in some.clone().enumerate() {
                         if i % TILES == TILES - 1 && is_interrupted() {
                             break 'steps;
                         }
-                        if !are_kept {
+                        let rows = tile_rows(tile);
+                        let in_place = self.rows_in_place(first + rows.start, &steps).filter(|_| !are_kept);
+                        if !are_kept && in_place.is_none() {
                             lay_out(tile, &steps, &mut space.a[0]);
                         }
                         let (a, next) = space.a[if are_kept { i } else { 0 }..].split_at(1);
@@ -342,17 +368,27 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                             }
                             _ => Next::Near,
                         };
-                        let b = ((!in_place).then_some(&space.b[..]), block.clone());
-                        let rows = tile_rows(tile);
+                        let b = ((!b_in_place).then_some(&space.b[..]), block.clone());
+                        let a = match in_place {
+                            Some(rows) => TileLeft::InPlace(rows),
+                            None if self.a.by_steps() => TileLeft::Steps(&a[0]),
+                            None => TileLeft::Rows(&a[0]),
+                        };
                         let col = (block.start - all_panels.start) * PANEL;
                         let out = out.from(rows.start, col);
                         let rows = first + rows.start..first + rows.end;
-                        self.block(rows, b, &steps, (&a[0], next), out);
+                        self.block(rows, b, &steps, (a, next), out);
                     }
                 }
             }
         }
         SCRATCH.set(Some(space));
+    }
+
+    /// The steps of a block of the rows from `row` on, if tiles can read them where they are.
+    fn rows_in_place(&self, row: usize, of: &BlockSteps) -> Option<LeftSteps<'_>> {
+        let (numbers, stride) = self.a.rows_from(row)?;
+        Some(LeftSteps::in_place(numbers, stride)?.from(of.all.start))
     }
 
     /// Packs some steps of a tile's rows, in segments.
@@ -368,7 +404,7 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
         rows: Range<usize>,
         (b, panels): (Option<&[AlignedStep]>, Range<usize>),
         of: &BlockSteps,
-        (a, next): (&[TileRows; SEGMENTS], Next<'_>),
+        (a, next): (TileLeft<'_>, Next<'_>),
         mut out: OutRows<'_, '_>,
     ) {
         let (k, n, steps) = (self.k, self.n, &of.all);
@@ -390,12 +426,11 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                 Some(space) => PanelSteps::packed(self.b.panel(panel, at, steps.clone(), space)),
                 None => self.b.in_place(panel, steps.clone()).unwrap_or(PanelSteps::NONE),
             };
-            let by_steps = self.a.by_steps();
-            let mut segments = [Segment { a: &a[0], by_steps, b: PanelSteps::NONE, next: &[] }; SEGMENTS];
+            let mut segments = [Segment::NONE; SEGMENTS];
             let segments = &mut segments[..of.count];
             for (i, segment) in segments.iter_mut().enumerate() {
                 let (b, next) = (b.part(i * of.each, of.each), nexts.next().unwrap_or(&[]));
-                *segment = Segment { a: &a[i], by_steps, b, next };
+                *segment = Segment { a: a.segment(i, of), b, next };
             }
             let col = panel * PANEL;
             let width = PANEL.min(n - col);

@@ -97,6 +97,8 @@ fn several_blocks_of_everything() {
     check((341, MAX_STEPS + 3, 40), 4, Function::Relu);
     check((30, 2 * MAX_STEPS, 545), 5, Function::Identity);
     check((16, STEPS + 9, BLOCK / STEPS * PANEL + 33), 6, Function::Identity);
+    // Rows that share cache sets, which are copied.
+    check((30, 1024, 70), 8, Function::Relu);
     // More tiles than are kept, and more column blocks than the limit for repacking.
     check((45, STEPS - 8, BLOCKS * (BLOCK / STEPS) * PANEL + 1), 7, Function::Relu);
 }

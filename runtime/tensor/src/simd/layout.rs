@@ -17,8 +17,7 @@ pub(crate) type PanelStep = [f32; PANEL];
 /// The most steps of a segment.
 pub(crate) const MAX_STEPS: usize = 384;
 
-/// The row stride of [`TileRows`]: a constant, so that the rows' addresses take no registers; 25 cache lines,
-/// so that rows do not share cache sets.
+/// The row stride of [`TileRows`]: 25 cache lines, so that rows do not share cache sets.
 pub(crate) const ROW: usize = MAX_STEPS + 16;
 
 /// The copied steps of a row.
@@ -30,13 +29,6 @@ pub(crate) type Row = [f32; ROW];
 pub(crate) struct TileRows(pub(crate) [Row; MAX_ROWS]);
 
 impl TileRows {
-    /// The same memory as steps one after another: an element of each row, in `N` numbers
-    /// ([`super::Isa::step`]).
-    #[inline(always)]
-    pub(super) fn steps<const N: usize>(&self) -> &[[f32; N]] {
-        self.0.as_flattened().as_chunks().0
-    }
-
     /// The numbers of the rows or steps.
     pub(crate) fn numbers_mut(&mut self) -> &mut [f32] {
         self.0.as_flattened_mut()
@@ -95,13 +87,62 @@ impl<'a> PanelSteps<'a> {
     }
 }
 
+/// Some steps of a tile's left matrix.
+#[derive(Clone, Copy)]
+pub(crate) enum LeftSteps<'a> {
+    /// Rows at a constant stride: copied ones, or the matrix itself.
+    Rows(&'a [f32], usize),
+    /// Copied steps: the elements of all rows at a step follow each other.
+    Steps(&'a TileRows),
+}
+
+impl<'a> LeftSteps<'a> {
+    /// Copied rows.
+    pub(crate) fn copied(rows: &'a TileRows) -> LeftSteps<'a> {
+        LeftSteps::Rows(rows.0.as_flattened(), ROW)
+    }
+
+    /// Rows where they are, unless some of them would displace each other from the cache: a set has eight
+    /// lines, and at strides of 2 KB all rows share two sets.
+    pub(crate) fn in_place(rows: &'a [f32], stride: usize) -> Option<LeftSteps<'a>> {
+        (!stride.is_multiple_of(32 * LINE)).then_some(LeftSteps::Rows(rows, stride))
+    }
+
+    /// The steps from `from` on.
+    pub(crate) fn from(self, from: usize) -> LeftSteps<'a> {
+        match self {
+            LeftSteps::Rows(rows, stride) => LeftSteps::Rows(rows.get(from..).unwrap_or(&[]), stride),
+            LeftSteps::Steps(_) => self,
+        }
+    }
+
+    /// The steps, with the elements of `N` rows ([`super::Isa::step`]); none of rows.
+    #[inline(always)]
+    pub(super) fn steps<const N: usize>(self) -> &'a [[f32; N]] {
+        match self {
+            LeftSteps::Steps(steps) => steps.0.as_flattened().as_chunks().0,
+            LeftSteps::Rows(..) => &[],
+        }
+    }
+
+    /// The rows and their stride.
+    ///
+    /// # Panics
+    /// If there are fewer than `count` rows of `len > 0` elements.
+    #[inline(always)]
+    pub(super) fn rows(self, count: usize, len: usize) -> (&'a [f32], usize) {
+        let LeftSteps::Rows(rows, stride) = self else { return (&[], 0) };
+        let end = (count - 1).checked_mul(stride).and_then(|last| last.checked_add(len));
+        assert!(len == 0 || end.is_some_and(|end| end <= rows.len()), "{count} rows of {len} elements");
+        (rows, stride)
+    }
+}
+
 /// Some steps of a tile.
 #[derive(Clone, Copy)]
 pub(crate) struct Segment<'a> {
-    /// The left matrix's rows.
-    pub(crate) a: &'a TileRows,
-    /// True if the memory of `a` has steps, not rows. It is so for all segments of a tile, or for none.
-    pub(crate) by_steps: bool,
+    /// The left matrix: rows in all segments of a tile, or copied steps in all.
+    pub(crate) a: LeftSteps<'a>,
     /// The steps of the right matrix's panel, at most [`MAX_STEPS`].
     pub(crate) b: PanelSteps<'a>,
     /// Numbers that are needed after the tile, prefetched meanwhile. Those for which the steps do not suffice
@@ -110,9 +151,13 @@ pub(crate) struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
+    /// No steps.
+    pub(crate) const NONE: Segment<'static> =
+        Segment { a: LeftSteps::Rows(&[], 0), b: PanelSteps::NONE, next: &[] };
+
     /// Rows times the steps of a panel, with nothing to prefetch.
-    pub(crate) fn of_rows(a: &'a TileRows, b: PanelSteps<'a>) -> Segment<'a> {
-        Segment { a, by_steps: false, b, next: &[] }
+    pub(crate) fn of_rows(a: LeftSteps<'a>, b: PanelSteps<'a>) -> Segment<'a> {
+        Segment { a, b, next: &[] }
     }
 }
 

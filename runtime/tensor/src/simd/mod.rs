@@ -119,7 +119,7 @@ pub use finish::Epilogue;
 pub use functions::Function;
 use layout::FUSED;
 pub(crate) use layout::{
-    LINE, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
+    LINE, LeftSteps, MAX_ROWS, MAX_STEPS, OutRows, PanelStep, PanelSteps, Place, ROW, Row, Segment, TileRows,
 };
 pub use layout::{PANEL, Precision};
 pub(crate) use moments::NormSlopes;

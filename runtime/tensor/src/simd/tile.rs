@@ -1,10 +1,11 @@
 //! A tile of the product: some rows of the left matrix times one panel of the right one.
 //!
-//! Both come in segments, one after another. The rows have a constant stride
-//! ([`TileRows`](super::TileRows)), or the elements of all rows at a step follow each other; each element
-//! of a row is broadcast. `b` is a panel of [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14 rows
-//! by 32 columns in 28 registers; two more hold the step of `b`. AVX2 and the portable version process the
-//! same panel in parts of 16 and 8 columns. Parts beyond the width of a narrow matrix are skipped. The
+//! Both come in segments, one after another. The rows have one stride, be they copied or in place, or the
+//! elements of all rows at a step follow each other; each element of a row is broadcast. Every third row
+//! has an address in a register, since an address may have once or twice the stride added: a register for
+//! each of 14 rows is too much. `b` is a panel of [`PANEL`](super::PANEL) columns per step. AVX-512 holds 14
+//! rows by 32 columns in 28 registers; two more hold the step of `b`. AVX2 and the portable version process
+//! the same panel in parts of 16 and 8 columns. Parts beyond the width of a narrow matrix are skipped. The
 //! epilogue's scale, bias, residual and limits are applied to the sums in registers ([`Ending`]).
 //!
 //! `b` comes from the L2 cache, so it is prefetched some steps ahead. The destination of the sums is
@@ -29,7 +30,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::finish::{Epilogue, limits};
 use super::functions::fma;
-use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
+use super::layout::{FUSED, LINE, LeftSteps, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
 use super::vector::Vector;
 
 #[cfg(target_arch = "x86_64")]
@@ -76,7 +77,7 @@ pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], 
 
 /// True if the left matrix is laid out by steps.
 fn has_steps(segments: &[Segment<'_>]) -> bool {
-    segments.first().is_some_and(|segment| segment.by_steps)
+    matches!(segments, [Segment { a: LeftSteps::Steps(_), .. }, ..])
 }
 
 /// Repeats `$body` for each row below `$count`, with `$i` a constant.
@@ -182,13 +183,13 @@ fn portable_of<const R: usize, const STEPS: bool>(
     place: &mut Place<'_, '_>,
 ) {
     let mut sums = [[0.0f32; LANES]; R];
-    for &Segment { a, by_steps: _, b, next: _ } in segments {
-        let (steps, a) = (a.steps::<SHORT_STEP>(), &a.0);
-        for p in 0..b.len().min(ROW) {
+    for &Segment { a, b, next: _ } in segments {
+        let (steps, (rows, stride)) = (a.steps::<SHORT_STEP>(), a.rows(R, b.len()));
+        for p in 0..b.len() {
             let b = &b.step(p).as_chunks::<LANES>().0[part];
             for i in 0..R {
+                let a = if STEPS { steps[p][i] } else { rows[i * stride + p] };
                 for j in 0..LANES {
-                    let a = if STEPS { steps[p][i] } else { a[i][p] };
                     sums[i][j] = fma::<{ FUSED }>(a, b[j], sums[i][j]);
                 }
             }
@@ -385,9 +386,13 @@ macro_rules! x86_tile {
                 prefetch_at(out.wrapping_add((V - 1) * $lanes));
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
-            for &Segment { a, by_steps: _, b, next } in segments {
-                let (steps, a) = (a.steps::<$step>(), &a.0);
-                for p in 0..b.len().min(ROW) {
+            for &Segment { a, b, next } in segments {
+                let (steps, (rows, stride)) = (a.steps::<$step>(), a.rows(R, b.len()));
+                let mut thirds = [rows.as_ptr(); MAX_ROWS.div_ceil(3)];
+                for i in 0..thirds.len() {
+                    thirds[i] = thirds[i].wrapping_add(3 * i * stride);
+                }
+                for p in 0..b.len() {
                     if ASKS
                         && p % NEXT == 0
                         && let Some(x) = next.get(p / NEXT * LINE)
@@ -405,12 +410,22 @@ macro_rules! x86_tile {
                         // once, which would spill registers.
                         compiler_fence(Ordering::SeqCst);
                         // The remainder is `I`; the compiler also checks the rows that this tile lacks.
-                        let a = $set(if STEPS { steps[p][I % $step] } else { a[I][p] });
+                        let a = if STEPS {
+                            steps[p][I % $step]
+                        } else {
+                            // SAFETY: the pointer is `p` behind the start of row `I / 3 * 3`. Row `I` has
+                            // more elements than `p`, which `LeftSteps::rows` has checked.
+                            unsafe { thirds[I / 3].add(I % 3 * stride).read() }
+                        };
+                        let a = $set(a);
                         sums[I][0] = $fma(a, b[0], sums[I][0]);
                         if V == 2 {
                             sums[I][1] = $fma(a, b[1], sums[I][1]);
                         }
                     });
+                    for i in 0..thirds.len() {
+                        thirds[i] = thirds[i].wrapping_add(1);
+                    }
                 }
             }
             let (from, end, add) = (part * $lanes, (&place.epilogue, place.stride), place.add);
