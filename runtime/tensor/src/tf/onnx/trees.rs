@@ -8,9 +8,10 @@
 //! are unreachable from a root are ignored.
 //!
 //! The way through a tree is a chain of loads and comparisons, each of which waits for the one before. So a
-//! row of features walks [`AT_ONCE`] trees at once, in steps without branches: a leaf is its own child, and
-//! the walk ends with a step in which no tree changes its node. Ensembles whose nodes all test in one of the
-//! usual ways have code without the table of outcomes. Leaf weights are added in the order of the trees.
+//! row of features walks [`AT_ONCE`] trees at once, in steps without branches: a leaf is its own child. Steps
+//! that cannot be the last, since no leaf of some tree is that near, are not tested for the end: a step in
+//! which no tree changes its node, or the one to the farthest leaf. Ensembles whose nodes all test in one of
+//! the usual ways have code without the table of outcomes. Leaf weights are added in the order of the trees.
 
 #[cfg(test)]
 mod tests;
@@ -132,6 +133,8 @@ pub struct Trees {
     /// The range of the weights of each node; empty for inner nodes.
     leaves: Vec<[u32; 2]>,
     roots: Vec<u32>,
+    /// The steps of the walks of each [`AT_ONCE`] roots: the fewest and the most.
+    steps: Vec<[u32; 2]>,
     /// Targets and weights, leaf by leaf.
     weights: Vec<(u32, f32)>,
     /// The outcomes for which the test of each inner node is true, if they are the same for all.
@@ -194,6 +197,7 @@ impl Trees {
             nodes: TreeNodes::Wide(Vec::new()),
             leaves: Vec::new(),
             roots: Vec::new(),
+            steps: Vec::new(),
             weights: Vec::new(),
             outcomes: None,
             n_targets,
@@ -210,7 +214,10 @@ impl Trees {
         for i in 0..n {
             nodes.push(trees.node(op, lists, i, &places)?);
         }
-        trees.expect_no_cycle(op, &nodes)?;
+        let depths = trees.depths(op, &nodes)?;
+        let most = |[a, b]: [u32; 2], [c, d]: [u32; 2]| [a.max(c), b.max(d)];
+        let of_roots = |roots: &[u32]| roots.iter().map(|&root| depths[root as usize]).fold([0, 0], most);
+        trees.steps = collected(trees.roots.chunks(AT_ONCE).map(of_roots))?;
         let mut outcomes =
             nodes.iter().filter(|node| !node.is_leaf()).map(|node| node.feature >> FEATURE_BITS);
         let first = outcomes.next();
@@ -321,8 +328,9 @@ impl Trees {
         Ok(TreeNode { value, feature: feature | (outcomes << FEATURE_BITS), children })
     }
 
-    /// Walks the trees depth first. An edge to an open node closes a cycle.
-    fn expect_no_cycle(&self, op: &'static str, nodes: &[TreeNode<f64>]) -> Result<(), TensorError> {
+    /// The distances of each node from the nearest and the farthest leaf below it. Walks the trees depth
+    /// first. An edge to an open node closes a cycle.
+    fn depths(&self, op: &'static str, nodes: &[TreeNode<f64>]) -> Result<Vec<[u32; 2]>, TensorError> {
         #[derive(Clone, Copy, PartialEq)]
         enum Visit {
             New,
@@ -330,12 +338,17 @@ impl Trees {
             Done,
         }
         let mut states = filled(nodes.len(), Visit::New)?;
+        let mut depths = filled(nodes.len(), [0, 0])?;
         let mut open: Vec<u32> = Vec::new();
         for &root in &self.roots {
             push(&mut open, root)?;
             while let Some(&node) = open.last() {
                 let (state, children) = (&mut states[node as usize], nodes[node as usize].children);
                 if nodes[node as usize].is_leaf() || *state != Visit::New {
+                    if *state == Visit::Open {
+                        let [[a, b], [c, d]] = children.map(|child| depths[child as usize]);
+                        depths[node as usize] = [a.min(c) + 1, b.max(d) + 1];
+                    }
                     *state = Visit::Done;
                     open.pop();
                     continue;
@@ -352,7 +365,7 @@ impl Trees {
                 }
             }
         }
-        Ok(())
+        Ok(depths)
     }
 
     fn evaluate<T: Meets<f32> + Meets<f64>>(&self, row: &[T], out: &mut [f32]) {
@@ -387,11 +400,16 @@ impl Trees {
         // For minimum and maximum, NaN marks a target without a weight.
         let is_sum = matches!(self.aggregate, Aggregate::Sum | Aggregate::Average);
         out.fill(if is_sum { 0.0 } else { f32::NAN });
-        for roots in self.roots.chunks(AT_ONCE) {
+        for (roots, &[fewest, most]) in self.roots.chunks(AT_ONCE).zip(&self.steps) {
             let mut at = [roots[0]; AT_ONCE];
             at[..roots.len()].copy_from_slice(roots);
-            // Without features all nodes are leaves.
-            while !row.is_empty() {
+            // Without features all nodes are leaves, and there are no steps.
+            for _ in 0..fewest {
+                for at in &mut at {
+                    *at = nodes[*at as usize].next(row, &test);
+                }
+            }
+            for _ in fewest..most {
                 let mut changed = 0;
                 for at in &mut at {
                     let next = nodes[*at as usize].next(row, &test);
