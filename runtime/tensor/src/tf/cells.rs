@@ -207,7 +207,7 @@ impl LstmCell {
                 before = [1, 6].map(|i| &now[i].0[(t - 1) * state..]);
             }
             match &r {
-                Some(r) => T::times((before[1], batch), r, &mut gates, cx.parallel)?,
+                Some(r) => T::times((before[1], batch), r, None, &mut gates, cx.parallel)?,
                 None => gates.fill(T::ZERO),
             }
             for (row, gates) in gates.chunks_exact_mut(columns).enumerate() {
@@ -411,7 +411,7 @@ impl LstmCell {
                 self.back(saved, &before[of_row], d, Back { gates, peepholes });
             }
             if let Some(r) = &r {
-                T::times((of_step, batch), r, &mut dh, cx.parallel)?;
+                T::times((of_step, batch), r, None, &mut dh, cx.parallel)?;
             }
         }
         Ok(())

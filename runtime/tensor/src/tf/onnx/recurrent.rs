@@ -141,6 +141,12 @@ struct FromX<'a, T> {
 }
 
 impl<'a, T> FromX<'a, T> {
+    /// The first `len` numbers of some rows, if these follow each other.
+    fn rows(&self, row: usize, count: usize, len: usize) -> Option<&'a [T]> {
+        let is_dense = count == 1 || self.stride == len;
+        is_dense.then(|| &self.numbers[row * self.stride + self.start..][..count * len])
+    }
+
     /// `len` numbers of a row, from `from` on.
     fn row(&self, row: usize, from: usize, len: usize) -> &'a [T] {
         &self.numbers[row * self.stride + self.start + from..][..len]
@@ -153,10 +159,11 @@ pub(in crate::tf) trait Recurrent: WideFloat {
     /// Packs a k by n matrix, or the transpose of an n by k matrix.
     fn pack<'a>(k: usize, n: usize, r: &[Self], form: Transposition)
     -> Result<Self::Packed<'a>, TensorError>;
-    /// `out = h * r`; the number is that of the rows of `h`.
+    /// `out = h * r + more`; the number is that of the rows of `h`.
     fn times(
         h: (&[Self], usize),
         r: &Self::Packed<'_>,
+        more: Option<&[Self]>,
         out: &mut [Self],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError>;
@@ -175,10 +182,11 @@ impl Recurrent for f32 {
     fn times(
         (h, m): (&[f32], usize),
         r: &PackedMatrix<'_>,
+        more: Option<&[f32]>,
         out: &mut [f32],
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
-        matmul_packed(m, h, r, &Epilogue::default(), out, parallel)
+        matmul_packed(m, h, r, &Epilogue { residual: more, ..Epilogue::default() }, out, parallel)
     }
 }
 
@@ -192,6 +200,7 @@ impl Recurrent for f64 {
     fn times(
         (h, m): (&[f64], usize),
         (r, [k, n], form): &Self::Packed<'_>,
+        more: Option<&[f64]>,
         out: &mut [f64],
         _: &dyn Parallel,
     ) -> Result<(), TensorError> {
@@ -202,8 +211,14 @@ impl Recurrent for f64 {
             };
             product_into(Matrix::new(h, m, *k), r, (out, (*n, 1)), false);
         }
+        add_to(out, more.unwrap_or_default());
         Ok(())
     }
+}
+
+/// Adds numbers to as many of `out`.
+fn add_to<T: WideFloat>(out: &mut [T], more: &[T]) {
+    out.iter_mut().zip(more).for_each(|(out, &x)| *out += x);
 }
 
 /// The weights of a direction.
@@ -274,26 +289,28 @@ impl<T: Recurrent> Direction<'_, T> {
         let batch = lengths.len();
         let row_of_x = |b: usize| place(b).map(|at| at * self.sizes.batch + *first + b);
         let Gates { gates: from_h, hidden } = buffers;
-        T::times((h, batch), &self.r, from_h, parallel)?;
         let own = from_h.len() / batch;
-        for b in 0..batch {
+        // All sequences at one step, whose rows follow each other.
+        let first_row = row_of_x(0).filter(|_| (1..batch).all(|b| place(b) == place(0)));
+        let joint = first_row.and_then(|row| from_x.rows(row, batch, own));
+        T::times((h, batch), &self.r, joint, from_h, parallel)?;
+        for b in (0..batch).filter(|_| joint.is_none()) {
             let Some(row) = row_of_x(b) else { continue };
-            let from_x = from_x.row(row, 0, own);
-            from_h[b * own..][..own].iter_mut().zip(from_x).for_each(|(gate, &x)| *gate += x);
+            add_to(&mut from_h[b * own..][..own], from_x.row(row, 0, own));
         }
         if let (Cell::Gru { linear_before_reset }, Some((r, bias))) = (self.cell, &self.r_hidden) {
             for b in 0..batch {
                 self.activate(0, &mut from_h[b * own..][..own]);
             }
             if linear_before_reset {
-                T::times((h, batch), r, hidden, parallel)?;
+                T::times((h, batch), r, None, hidden, parallel)?;
             } else {
                 let mut reset = filled(h.len(), T::ZERO)?;
                 for (b, (to, h)) in reset.chunks_exact_mut(n).zip(h.chunks_exact(n)).enumerate() {
                     let r = &from_h[b * own + n..][..n];
                     to.iter_mut().zip(h).zip(r).for_each(|((to, &h), &r)| *to = r * h);
                 }
-                T::times((&reset, batch), r, hidden, parallel)?;
+                T::times((&reset, batch), r, None, hidden, parallel)?;
             }
             for (b, hidden) in hidden.chunks_exact_mut(n).enumerate() {
                 let Some(row) = row_of_x(b) else { continue };
