@@ -94,7 +94,9 @@ pub fn unique_sorted(
         _ => transpose(&flat, &std::iter::once(at as i64).chain(others).collect::<Vec<_>>(), cx.allocator)?,
     };
     let (n, rest) = (turned.shape().dims()[0], &turned.shape().dims()[1..]);
-    let len: usize = rest.iter().product();
+    // Of a tensor without slices, a slice may have any number of elements.
+    let len = rest.iter().fold(1usize, |len, &dim| len.saturating_mul(dim));
+    let slice_bytes = len.saturating_mul(x.dtype().size());
     // This allocation, which the allocator may refuse, bounds the number of slices of an empty tensor.
     let inverse = HostTensor::allocate(DType::I64, Shape::new(&[n])?, cx.allocator)?;
     let groups =
@@ -102,7 +104,7 @@ pub fn unique_sorted(
     let count = groups.first.len();
     let shape = Shape::new(&[&[count], rest].concat())?;
     let from = turned.read_bytes()?;
-    let values = slices_at(x.dtype(), shape, (&from, len * x.dtype().size()), &groups.first, cx.allocator)?;
+    let values = slices_at(x.dtype(), shape, (&from, slice_bytes), &groups.first, cx.allocator)?;
     let back: Vec<i64> = (1..=at as i64).chain([0]).chain(at as i64 + 1..rank).collect();
     let values = if at == 0 { values } else { transpose(&values, &back, cx.allocator)? };
     let first = collected(groups.first.iter().map(|&i| i as i64))?;
