@@ -100,7 +100,7 @@ pub(crate) struct GeneralKernel {
     straight_line: u32,
     /// Whether all operands are required and passed.
     pub(crate) has_required_operands: bool,
-    /// Whether none of them is counted either.
+    /// Whether, besides, none of them is counted and all must be concrete.
     pub(crate) has_plain_operands: bool,
     /// Whether the kernel runs when its first operand is final.
     pub(crate) is_any: bool,
