@@ -128,10 +128,10 @@ impl<'a> LeftSteps<'a> {
     /// The rows and their stride.
     ///
     /// # Panics
-    /// If there are fewer than `count` rows of `len > 0` elements.
+    /// If there are fewer than `count` rows of `len > 0` elements, or steps.
     #[inline(always)]
     pub(super) fn rows(self, count: usize, len: usize) -> (&'a [f32], usize) {
-        let LeftSteps::Rows(rows, stride) = self else { return (&[], 0) };
+        let LeftSteps::Rows(rows, stride) = self else { panic!("steps, not rows") };
         let end = (count - 1).checked_mul(stride).and_then(|last| last.checked_add(len));
         assert!(len == 0 || end.is_some_and(|end| end <= rows.len()), "{count} rows of {len} elements");
         (rows, stride)

@@ -184,7 +184,8 @@ fn portable_of<const R: usize, const STEPS: bool>(
 ) {
     let mut sums = [[0.0f32; LANES]; R];
     for &Segment { a, b, next: _ } in segments {
-        let (steps, (rows, stride)) = (a.steps::<SHORT_STEP>(), a.rows(R, b.len()));
+        let steps = a.steps::<SHORT_STEP>();
+        let (rows, stride) = if STEPS { (&[][..], 0) } else { a.rows(R, b.len()) };
         for p in 0..b.len() {
             let b = &b.step(p).as_chunks::<LANES>().0[part];
             for i in 0..R {
@@ -387,7 +388,8 @@ macro_rules! x86_tile {
             }
             let mut sums = [[$zero(); 2]; MAX_ROWS];
             for &Segment { a, b, next } in segments {
-                let (steps, (rows, stride)) = (a.steps::<$step>(), a.rows(R, b.len()));
+                let steps = a.steps::<$step>();
+                let (rows, stride) = if STEPS { (&[][..], 0) } else { a.rows(R, b.len()) };
                 let mut thirds = [rows.as_ptr(); MAX_ROWS.div_ceil(3)];
                 for i in 0..thirds.len() {
                     thirds[i] = thirds[i].wrapping_add(3 * i * stride);
