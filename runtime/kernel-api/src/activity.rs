@@ -6,9 +6,9 @@
 //!  0  nothing runs, is ready, or is awaited: a receiver in a rendezvous waits in vain
 //! ```
 //!
-//! A kernel that waits for another kernel of its execution does not count ([`Meeting`]). Its task counts again
-//! when it is woken. So the count is zero only if no value can come any more, or the execution has ended.
-//! Executions without such kernels have no `Activity` and pay nothing.
+//! A kernel that waits for another kernel of its execution does not count ([`Meeting`]). Its task counts
+//! again when it is woken. So the count is zero only if no value can come any more, or the execution has
+//! ended. Executions without such kernels have no `Activity` and pay nothing.
 
 use std::fmt;
 use std::sync::{Arc, Weak};

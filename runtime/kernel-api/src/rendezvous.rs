@@ -66,7 +66,7 @@ impl FrameId {
     }
 }
 
-/// What a receiver gets.
+/// The value that a receiver gets, or the reason why it gets none.
 pub type Delivery = Result<Value, NotReceived>;
 
 /// Who waits for a value.

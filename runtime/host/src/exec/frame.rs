@@ -263,7 +263,9 @@ impl Frame {
                 None => self.notify_users(register, is_dead, sink),
             }
             // No kernel writes an argument, so there is no completion to wait for.
-            self.notify_after_users(register, sink);
+            if general.has_after {
+                self.notify_after_users(register, sink);
+            }
         }
     }
 
