@@ -202,11 +202,12 @@ fn located(value: Value, site: Site) -> Result<Value, KernelError> {
 /// A received value in memory that the receiver's device reads. A value of the host stays in the host's
 /// memory.
 fn arrived(value: Value, frame: &KernelFrame<'_>) -> Result<Value, KernelError> {
-    let cx = frame.context();
-    let has_memories = cx.request.devices.as_ref().is_some_and(|devices| devices.has_streams());
     match value.downcast_ref::<DeviceBuffer>() {
-        Some(_) if has_memories => located(moved(value, cx.device_number(), cx), frame.site()),
-        _ => Ok(value),
+        Some(_) => {
+            let cx = frame.context();
+            located(moved(value, cx.device_number(), cx), frame.site())
+        }
+        None => Ok(value),
     }
 }
 
