@@ -58,6 +58,7 @@ use smallvec::SmallVec;
 
 pub use self::files::allow_folder;
 pub use self::operator::Operator;
+pub use self::pictures::decode_picture;
 pub use self::variables::{assign_variable_values, remove_variable, variable_values};
 
 use self::attrs::{UseAttrs, attributes};

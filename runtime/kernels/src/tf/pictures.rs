@@ -69,6 +69,17 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
 ];
 
+/// Decodes a PNG, JPEG or BMP file: `[height, width, channels]` of bytes. The channels are those of the file:
+/// gray; gray, alpha; red, green, blue; red, green, blue, alpha. Words become their upper bytes.
+///
+/// # Errors
+/// Contents that are damaged or of another format, more than 2^27 pixels, memory that is refused.
+pub fn decode_picture(bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<HostTensor, KernelError> {
+    let reader =
+        PictureReader { op: "DecodeImage", channels: Channels(0), dtype: DType::UI8, may_be_cut: false };
+    reader.read(bytes, None, allocator)
+}
+
 /// Limit on the pixels of a picture: a small file can declare any number.
 const MAX_PIXELS: usize = 1 << 27;
 
@@ -259,23 +270,30 @@ impl PictureReader {
         window: Option<&[i64]>,
         allocator: &Arc<dyn Allocator>,
     ) -> Result<Value, KernelError> {
+        with_contents(self.op, contents, |bytes| self.read(bytes, window, allocator).map(tensor))
+    }
+
+    fn read(
+        &self,
+        bytes: &[u8],
+        window: Option<&[i64]>,
+        allocator: &Arc<dyn Allocator>,
+    ) -> Result<HostTensor, KernelError> {
         let op = self.op;
-        with_contents(op, contents, |bytes| {
-            let takes_bmp = matches!(op, "DecodeBmp" | "DecodeImage");
-            let (picture, is_png) = match bytes {
-                [] => return Err(wrong(op, "the contents are empty")),
-                [0x89, b'P', b'N', b'G', ..] if op != "DecodeBmp" => (self.png(bytes, allocator)?, true),
-                [0xff, 0xd8, 0xff, ..] if op != "DecodeBmp" => (self.jpeg(bytes, allocator)?, false),
-                [b'B', b'M', ..] if takes_bmp => (self.bmp(bytes, allocator)?, false),
-                [b'B', b'M', ..] => return Err(wrong(op, "a BMP, which DecodeBmp and DecodeImage decode")),
-                _ => return Err(wrong(op, "unknown picture format: neither PNG nor JPEG nor BMP")),
-            };
-            let picture = match window {
-                Some(window) => picture.cropped(op, window)?,
-                None => picture,
-            };
-            self.finished(&picture, is_png, allocator)
-        })
+        let takes_bmp = matches!(op, "DecodeBmp" | "DecodeImage");
+        let (picture, is_png) = match bytes {
+            [] => return Err(wrong(op, "the contents are empty")),
+            [0x89, b'P', b'N', b'G', ..] if op != "DecodeBmp" => (self.png(bytes, allocator)?, true),
+            [0xff, 0xd8, 0xff, ..] if op != "DecodeBmp" => (self.jpeg(bytes, allocator)?, false),
+            [b'B', b'M', ..] if takes_bmp => (self.bmp(bytes, allocator)?, false),
+            [b'B', b'M', ..] => return Err(wrong(op, "a BMP, which DecodeBmp and DecodeImage decode")),
+            _ => return Err(wrong(op, "unknown picture format: neither PNG nor JPEG nor BMP")),
+        };
+        let picture = match window {
+            Some(window) => picture.cropped(op, window)?,
+            None => picture,
+        };
+        self.finished(&picture, is_png, allocator)
     }
 
     /// The picture as a tensor of the wanted type.
@@ -284,7 +302,7 @@ impl PictureReader {
         picture: &Picture,
         is_png: bool,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<Value, KernelError> {
+    ) -> Result<HostTensor, KernelError> {
         let shape = Shape::new(&[picture.height, picture.width, picture.channels]).map_err(refused)?;
         let out = HostTensor::allocate(self.dtype, shape, allocator).map_err(refused)?;
         let filled = match (self.dtype, &picture.samples) {
@@ -298,7 +316,7 @@ impl PictureReader {
             (_, Samples::Words(from)) => fill(&out, from, |x| f32::from(x) / 65535.0),
         };
         filled.map_err(refused)?;
-        Ok(tensor(out))
+        Ok(out)
     }
 
     fn png(&self, bytes: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Picture, KernelError> {

@@ -1,7 +1,7 @@
-//! Pictures as arguments: JPEG and PNG files, sized and scaled for the argument that takes them.
+//! Pictures as arguments: JPEG, PNG and BMP files, sized and scaled for the argument that takes them.
 //!
 //! ```text
-//! FILE.jpg | FILE.png ──decode──▶ [h, w, 3] of bytes ──gray?──▶ fit ──▶ [H, W, C] ──--pixels──▶ argument
+//! FILE.jpg | .png | .bmp ──decode──▶ [h, w, 3] of bytes ──gray?──▶ fit ──▶ [H, W, C] ──--pixels──▶ argument
 //! ```
 //!
 //! The rest follows from the type of the argument: its layout, `[N, C, H, W]` or `[N, H, W, C]` (the batch is
@@ -15,20 +15,15 @@ use std::sync::Arc;
 
 use befrost::Port;
 use befrost_compiler::diag::shortened;
+use befrost_kernels::decode_picture;
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::tf::fast::{Cx, cast};
 use befrost_tensor::tf::{AspectRatio, AxisInterpolation, Coordinates, ResizeAxesAttrs, resize_axes};
 use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 use clap::ValueEnum;
-use zune_jpeg::JpegDecoder;
-use zune_jpeg::zune_core::bytestream::ZCursor;
-use zune_jpeg::zune_core::colorspace::ColorSpace;
-use zune_jpeg::zune_core::options::DecoderOptions;
 
 use crate::cli::failure::Failure;
 
-/// Limit on pixels: a small file can declare a picture of any size.
-const MAX_PIXELS: usize = 1 << 26;
 /// Limit on the bytes of a file.
 const MAX_BYTES: u64 = 1 << 28;
 /// The channels of a decoded pixel: red, green, blue.
@@ -121,25 +116,28 @@ impl PictureLayout {
 /// True for the name of a picture.
 pub(super) fn is_picture(name: &str) -> bool {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|it| ["jpg", "jpeg", "png"].contains(&it.to_ascii_lowercase().as_str()))
+    extension.is_some_and(|it| ["jpg", "jpeg", "png", "bmp"].contains(&it.to_ascii_lowercase().as_str()))
 }
 
 impl Picture {
-    /// Reads a JPEG or PNG file; which of them its first bytes say.
-    pub(super) fn read(path: &Path) -> Result<Picture, Failure> {
+    /// Reads a JPEG, PNG or BMP file; which of them its first bytes say.
+    pub(super) fn read(path: &Path, allocator: &Arc<dyn Allocator>) -> Result<Picture, Failure> {
         let mut data = Vec::new();
         let read = File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut data));
         let decoded = match read {
             Err(error) => Err(error.to_string()),
             Ok(_) if data.len() as u64 > MAX_BYTES => Err(format!("it has more than {MAX_BYTES} bytes")),
-            Ok(_) if data.starts_with(b"\x89PNG") => decode_png(&data),
-            Ok(_) if data.starts_with(b"\xff\xd8") => decode_jpeg(&data),
-            Ok(_) => Err("it is neither JPEG nor PNG".to_owned()),
+            Ok(_) => Picture::decoded(&data, allocator),
         };
         decoded.map_err(|why| {
             let name = shortened(&path.display().to_string(), 200);
             Failure::Refused(format!("cannot read the picture '{name}': {why}"))
         })
+    }
+
+    fn decoded(data: &[u8], allocator: &Arc<dyn Allocator>) -> Result<Picture, String> {
+        let decoded = decode_picture(data, allocator).map_err(|error| error.to_string())?;
+        on_white(&decoded).map_err(|error| error.to_string())
     }
 
     /// The picture as an argument.
@@ -255,52 +253,26 @@ fn antialiased() -> ResizeAxesAttrs {
     }
 }
 
-/// The number of pixels, if they are not too many.
-fn n_pixels(width: usize, height: usize) -> Result<usize, String> {
-    let n = width.checked_mul(height).filter(|n| (1..=MAX_PIXELS).contains(n));
-    n.ok_or_else(|| format!("{width} by {height} pixels; it may have 1 to {MAX_PIXELS}"))
-}
-
-fn decode_jpeg(data: &[u8]) -> Result<Picture, String> {
-    // Truncated files are an error instead of gray pixels.
-    let options = DecoderOptions::default().jpeg_set_out_colorspace(ColorSpace::RGB).set_strict_mode(true);
-    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(data), options);
-    decoder.decode_headers().map_err(|error| error.to_string())?;
-    let (width, height) = decoder.dimensions().ok_or("it has no size")?;
-    let mut rgb = vec![0; n_pixels(width, height)? * CHANNELS];
-    decoder.decode_into(&mut rgb).map_err(|error| error.to_string())?;
-    Ok(Picture { height, width, rgb })
-}
-
-/// Transparent pixels are shown on white.
-fn decode_png(data: &[u8]) -> Result<Picture, String> {
-    let mut decoder = png::Decoder::new(std::io::Cursor::new(data));
-    decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
-    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
-    let (width, height) = (reader.info().width as usize, reader.info().height as usize);
-    let n = n_pixels(width, height)?;
-    let bytes = reader.output_buffer_size().ok_or("it is too large")?;
-    let mut pixels = vec![0; bytes];
-    let frame = reader.next_frame(&mut pixels).map_err(|error| error.to_string())?;
-    let mut rgb = Vec::with_capacity(n * CHANNELS);
-    let samples = frame.color_type.samples();
-    for pixel in pixels.chunks_exact(samples).take(n) {
-        let on_white = |byte: u8, alpha: u8| {
-            let (byte, alpha) = (u16::from(byte), u16::from(alpha));
-            ((byte * alpha + 255 * (255 - alpha) + 127) / 255) as u8
+/// A decoded picture as red, green and blue; transparent pixels are shown on white.
+fn on_white(decoded: &HostTensor) -> Result<Picture, TensorError> {
+    let &[height, width, channels] = decoded.shape().dims() else {
+        let problem = format!("a picture of shape {}", decoded.shape());
+        return Err(TensorError::Invalid { op: "DecodeImage", problem });
+    };
+    let samples = decoded.read::<u8>()?;
+    let rgb = samples.chunks_exact(channels).flat_map(|pixel| {
+        let (color, alpha) = match *pixel {
+            [gray, alpha] => ([gray; CHANNELS], alpha),
+            [red, green, blue] => ([red, green, blue], u8::MAX),
+            [red, green, blue, alpha] => ([red, green, blue], alpha),
+            _ => ([pixel[0]; CHANNELS], u8::MAX),
         };
-        match *pixel {
-            [gray] => rgb.extend([gray; CHANNELS]),
-            [gray, alpha] => rgb.extend([on_white(gray, alpha); CHANNELS]),
-            [r, g, b] => rgb.extend([r, g, b]),
-            [r, g, b, alpha] => rgb.extend([r, g, b].map(|byte| on_white(byte, alpha))),
-            _ => return Err(format!("it has {samples} samples per pixel")),
-        }
-    }
-    if rgb.len() != n * CHANNELS {
-        return Err("it has fewer pixels than it says".to_owned());
-    }
-    Ok(Picture { height, width, rgb })
+        color.map(|sample| {
+            let (sample, alpha) = (u16::from(sample), u16::from(alpha));
+            ((sample * alpha + 255 * (255 - alpha) + 127) / 255) as u8
+        })
+    });
+    Ok(Picture { height, width, rgb: rgb.collect() })
 }
 
 #[cfg(test)]
@@ -352,20 +324,22 @@ mod tests {
 
     #[test]
     fn damaged_files_are_refused() {
+        let allocator = befrost_tensor::mem::Malloc::shared();
         let mut png = Vec::new();
         let mut encoder = png::Encoder::new(&mut png, 2, 2);
-        encoder.set_color(png::ColorType::Rgb);
-        let written = encoder.write_header().and_then(|mut out| out.write_image_data(&[7; 12]));
+        encoder.set_color(png::ColorType::Rgba);
+        let written =
+            encoder.write_header().and_then(|mut out| out.write_image_data(&[7, 7, 7, 255].repeat(4)));
         written.expect("a picture");
-        assert_eq!(decode_png(&png).expect("a picture").rgb, [7; 12]);
+        assert_eq!(Picture::decoded(&png, &allocator).expect("a picture").rgb, [7; 12]);
         for n in 0..png.len() - 12 {
-            assert!(decode_png(&png[..n]).is_err(), "{n}");
+            assert!(Picture::decoded(&png[..n], &allocator).is_err(), "{n}");
         }
         for at in 0..png.len() {
             let mut damaged = png.clone();
             damaged[at] ^= 0x55;
-            _ = decode_png(&damaged);
+            _ = Picture::decoded(&damaged, &allocator);
         }
-        assert!(decode_jpeg(b"\xff\xd8\xff\xe0").is_err());
+        assert!(Picture::decoded(b"\xff\xd8\xff\xe0", &allocator).is_err());
     }
 }

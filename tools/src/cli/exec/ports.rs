@@ -68,7 +68,7 @@ impl NamedText {
     pub(super) fn input(&self, allocator: &Arc<dyn Allocator>) -> Result<InputFile, Failure> {
         match self.place() {
             Place::File(path) if is_picture(&self.text) && !literal::is_literal(&self.text) => {
-                Picture::read(&path).map(InputFile::Picture)
+                Picture::read(&path, allocator).map(InputFile::Picture)
             }
             _ => self.array(allocator).map(InputFile::Array),
         }
