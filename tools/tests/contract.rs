@@ -146,24 +146,53 @@ fn differences(op: &OpDef, kernel: &Kernel) -> Vec<String> {
     found
 }
 
-#[test]
-fn ops_and_kernels_agree() {
-    let (ops, kernels) = (Registry::standard(), befrost::registry());
+/// The differences between all ops and all kernels: those of the host, and those of single kinds of devices.
+fn disagreements(ops: &Registry, kernels: &befrost::Registry) -> Vec<String> {
     let mut found = Vec::new();
+    let of_kinds: Vec<(&str, &Kernel)> = kernels.iter_on().collect();
     for op in ops.iter().filter(|op| op.has_kernel) {
         match kernels.find(&op.name) {
             Some(kernel) => found.extend(differences(op, kernel)),
+            None if of_kinds.iter().any(|(_, kernel)| kernel.name == op.name) => {}
             None => found.push(format!("'{}' has no kernel", op.name)),
         }
     }
+    let with_kernel = |name: &str| ops.find(name).filter(|op| op.has_kernel);
     // A name without a dot is that of a native function, which is called and needs no op.
-    let is_op = |kernel: &&Kernel| kernel.name.contains('.');
-    for kernel in kernels.iter().filter(is_op) {
-        if !ops.find(kernel.name).is_some_and(|op| op.has_kernel) {
+    for kernel in kernels.iter().filter(|kernel| kernel.name.contains('.')) {
+        if with_kernel(kernel.name).is_none() {
             found.push(format!("no op names the kernel '{}'", kernel.name));
         }
     }
+    for (kind, kernel) in of_kinds {
+        match with_kernel(kernel.name) {
+            Some(op) => found.extend(differences(op, kernel).into_iter().map(|why| format!("{kind}: {why}"))),
+            None => found.push(format!("{kind}: no op names the kernel '{}'", kernel.name)),
+        }
+    }
+    found
+}
+
+#[test]
+fn ops_and_kernels_agree() {
+    let found = disagreements(&Registry::standard(), &befrost::registry());
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
+
+#[test]
+fn kernels_of_a_kind_of_devices_agree_too() {
+    let ops = Registry::standard();
+    let with = |kernel: Kernel| {
+        let mut kernels = befrost::registry();
+        kernels.add_on("TOY", kernel);
+        disagreements(&ops, &kernels).join("\n")
+    };
+    let name = "tfrt.add.i32";
+    assert_eq!(with(befrost::kernel!(name, |a: i32, b: i32| a - b)), "");
+    let found = with(befrost::kernel!(name, |a: i32| a));
+    assert!(found.starts_with("TOY: 'tfrt.add.i32': operands: "), "{found}");
+    let found = with(befrost::kernel!("toy.unknown", |a: i32| a));
+    assert_eq!(found, "TOY: no op names the kernel 'toy.unknown'");
 }
 
 const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
