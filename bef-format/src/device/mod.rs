@@ -22,5 +22,5 @@ mod set;
 mod text;
 
 pub use name::{DeviceName, DeviceSpec, LOCALHOST};
-pub use set::{DeviceConfig, DeviceSet, LinkConfig, MAX_DEVICES};
+pub use set::{DeviceConfig, DeviceSet, LinkConfig, MAX_CHANNELS, MAX_DEVICES, MAX_LOOPS};
 pub use text::{DeviceSyntax, DeviceTextError};

@@ -23,6 +23,12 @@ use super::text::{Cursor, DeviceSyntax, DeviceTextError, shown};
 /// Maximum number of devices of a set: a file numbers them with 16 bits.
 pub const MAX_DEVICES: usize = u16::MAX as usize;
 
+/// Maximum number of channels of a program: they are numbered from 0.
+pub const MAX_CHANNELS: i64 = 1 << 20;
+
+/// The deepest nest of loops in which parts of a program exchange values.
+pub const MAX_LOOPS: usize = 64;
+
 /// The devices that a program may use, in the order of their entries. The first is the client's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceSet {

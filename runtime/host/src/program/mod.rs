@@ -14,6 +14,7 @@ mod devices;
 mod error;
 mod kernels;
 mod open;
+mod parts;
 mod places;
 mod plan;
 
@@ -28,7 +29,7 @@ use crate::mapping::Bytes;
 use befrost_kernel_api::executor::{
     KernelRef, LoadedFile, PreparedUse, SharedData, SharedImage, location_of,
 };
-use befrost_kernel_api::kernel::{Kernel, KernelUse};
+use befrost_kernel_api::kernel::{Kernel, KernelUse, StepUse};
 use befrost_kernel_api::registry::Registry;
 use befrost_mem::Frozen;
 
@@ -74,6 +75,7 @@ impl Program {
         let kernels = check::check(image, registry, &devices).map_err(LoadError::Kernels)?;
         let kernels = Kernels::new(kernels, image, registry, &devices);
         places::check(image, &devices, &kernels).map_err(LoadError::Kernels)?;
+        parts::check(image, &kernels).map_err(LoadError::Kernels)?;
         let by_name = image
             .functions()
             .map(|f| (Box::from(f.name()), f.index()))
@@ -81,7 +83,7 @@ impl Program {
         let by_name = by_name.collect();
         let prepared = prepare(&mapped, &kernels).map_err(LoadError::Kernels)?;
         let file = Arc::new(LoadedFile::new(mapped, prepared, devices));
-        let meets = kernels.all().any(|kernel| kernel.signature.meets);
+        let meets = kernels.all().any(|kernel| kernel.signature.step == Some(StepUse::Receives));
         Ok(Arc::new(Program { file, kernels, meets, plans: OnceLock::new(), by_name }))
     }
 

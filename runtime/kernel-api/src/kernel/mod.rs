@@ -46,7 +46,7 @@ pub use param::{Attr, CompilationUnit, Cursor, DenseAttr, Ignored, Param, Rest, 
 pub use prepare::{AnyPrepared, KernelUse, MakePrepared, Prepare, Prepared};
 pub use result::{Async, ResultValue};
 pub use returns::{Failure, Returns};
-pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, Types};
+pub use signature::{AttrSpec, CallResults, CallShape, Completion, Form, Signature, StepUse, Types};
 
 use std::fmt;
 use std::sync::LazyLock;

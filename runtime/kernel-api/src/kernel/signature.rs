@@ -73,6 +73,21 @@ pub enum CallResults {
     CarriedAndCondition,
 }
 
+/// What a kernel does with a step, in which the parts of a divided program meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepUse {
+    /// Begins one.
+    Begins,
+    /// Enters a frame in it, named by the first attribute.
+    Enters,
+    /// Goes to the next iteration of its frame.
+    Advances,
+    /// Sends its first operand, on the channel that the first attribute numbers.
+    Sends,
+    /// Receives its result on such a channel: it waits for another kernel of its execution.
+    Receives,
+}
+
 /// An attribute of a kernel.
 #[derive(Clone, Copy)]
 pub struct AttrSpec {
@@ -124,8 +139,8 @@ pub struct Signature {
     pub observes: bool,
     /// True if it stores all results when it succeeds and none when it fails.
     pub stores_all: bool,
-    /// True if it waits for another kernel of its execution, in a rendezvous.
-    pub meets: bool,
+    /// Its use of a step, if it is for nothing else.
+    pub step: Option<StepUse>,
     /// True if it takes the identity of its frame.
     pub takes_frame: bool,
     /// True if it takes values in any memory and enqueues its work on the device itself. On a device with

@@ -15,11 +15,12 @@
 use std::sync::{Arc, Weak};
 
 use bef_format::AttrView;
+use bef_format::device::MAX_CHANNELS;
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::device::{DeviceBuffer, Space};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
-    AttrSpec, Completion, Job, Kernel, KernelFrame, Outcome, Signature, Site, StrAttr,
+    AttrSpec, Completion, Job, Kernel, KernelFrame, Outcome, Signature, Site, StepUse, StrAttr,
 };
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::rendezvous::{Delivery, FrameId, NotReceived, Sending, StepTable};
@@ -39,7 +40,12 @@ struct StepFrame {
 struct FrameName {
     name: String,
     outer: Option<(Arc<FrameName>, u64)>,
+    /// The number of frames around it, and itself.
+    depth: u32,
 }
+
+/// The deepest nest of frames. The compiler makes 64 loops at most; the others are calls of a recursion.
+const MAX_DEPTH: u32 = 1 << 12;
 
 /// The frames around and of an iteration, outermost first: `, in while_1, iteration 4`.
 fn path_text(name: &Arc<FrameName>, iteration: u64) -> String {
@@ -60,30 +66,35 @@ impl Object for StepFrame {
     }
 }
 
+/// A kernel that uses a step in this way.
+fn with_step(kernel: Kernel, step: StepUse) -> Kernel {
+    let signature = Signature { step: Some(step), ..(*kernel.signature).clone() };
+    Kernel::new(kernel.name, signature, kernel.run)
+}
+
 /// Adds the kernels of the `dev` dialect.
 pub fn dev(registry: &mut Registry) {
-    registry.add(kernel!("dev.step", step));
-    registry.add(kernel!("dev.enter", |at: &StepFrame, name: StrAttr<'_>| StepFrame {
-        step: at.step.clone(),
-        frame: at.frame.enter(name.0),
-        name: Some(Arc::new(FrameName {
-            name: name.0.to_owned(),
-            outer: at.name.clone().map(|name| (name, at.frame.iteration())),
-        })),
-    }));
+    registry.add(with_step(kernel!("dev.step", step), StepUse::Begins));
+    registry.add(with_step(kernel!("dev.enter", enter), StepUse::Enters));
     let next = Signature {
         operands: vec![StepFrame::TYPES],
         results: vec![StepFrame::TYPES],
+        step: Some(StepUse::Advances),
         ..Signature::default()
     };
     registry.add(Kernel::new("dev.next", next, next_iteration));
     let text = || AttrSpec { kind: "a string attribute", accepts: |attr| matches!(attr, AttrView::Str(_)) };
-    let channel = || vec![AttrSpec::of::<i64>(), text()];
+    let number = AttrSpec {
+        kind: "the number of a channel: at least 0 and less than 2^20",
+        accepts: |attr| matches!(attr, AttrView::Int { value: 0..MAX_CHANNELS, .. }),
+    };
+    let channel = || vec![number, text()];
     let sent = Signature {
         operands: vec![&[], StepFrame::TYPES],
         attrs: channel(),
         takes_any_state: true,
         observes: true,
+        step: Some(StepUse::Sends),
         ..Signature::default()
     };
     registry.add(Kernel::new("dev.send", sent, send));
@@ -92,7 +103,7 @@ pub fn dev(registry: &mut Registry) {
         results: vec![&[]],
         attrs: channel(),
         completion: Completion::Async,
-        meets: true,
+        step: Some(StepUse::Receives),
         takes_any_memory: true,
         ..Signature::default()
     };
@@ -114,6 +125,18 @@ fn step(cx: &ExecContext) -> StepFrame {
         activity.watch(table);
     }
     StepFrame { step, frame: FrameId::default(), name: None }
+}
+
+/// The first iteration of a frame of this name.
+fn enter(at: &StepFrame, name: StrAttr<'_>) -> Result<StepFrame, KernelError> {
+    let depth = at.name.as_ref().map_or(0, |name| name.depth) + 1;
+    if depth > MAX_DEPTH {
+        let message = format!("'{}' is a frame inside of {MAX_DEPTH} others: no more are possible", name.0);
+        return Err(KernelError::new(ErrorCode::ResourceExhausted, message));
+    }
+    let outer = at.name.clone().map(|name| (name, at.frame.iteration()));
+    let name_of = FrameName { name: name.0.to_owned(), outer, depth };
+    Ok(StepFrame { step: at.step.clone(), frame: at.frame.enter(name.0), name: Some(Arc::new(name_of)) })
 }
 
 /// The next iteration of a frame, in place of this one if nobody else has it.
