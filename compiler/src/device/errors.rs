@@ -132,6 +132,14 @@ pub(super) fn bad_set(text: &str, error: &DeviceTextError) -> Diagnostic {
     Diagnostic::error("E1007", format!("the devices '{}' make no sense: {error}", shortened(text, 200)))
 }
 
+/// E1007: too many values that cross between parts; `op` needs the first of those that are too many.
+pub(super) fn too_many_channels(m: &Module, op: Option<OpId>, most: i64) -> Diagnostic {
+    let message = format!("more than {most} values and control edges cross between the parts of the program");
+    Diagnostic::error("E1007", message)
+        .at(op.and_then(|op| m.op_spans.at(op).copied()))
+        .help("place ops that exchange values together, or divide by task")
+}
+
 /// E1008: a collective that cannot be expanded.
 pub(super) fn collective(m: &Module, op: OpId, why: &str) -> Diagnostic {
     at(m, op, "E1008", format!("{}: {why}", op_text(m, op)))

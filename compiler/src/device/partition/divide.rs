@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bef_format::device;
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Type;
 use rustc_hash::FxHashMap;
@@ -30,6 +31,9 @@ use crate::ir::{
 };
 use crate::pass::{PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
+
+/// Maximum number of channels; a small one in tests, which reach it.
+const MAX_CHANNELS: i64 = if cfg!(test) { 1 << 8 } else { device::MAX_CHANNELS };
 
 pub(super) const CHAIN: TypeId = KnownType::Chain.id();
 pub(super) const STEP: TypeId = KnownType::Step.id();
@@ -346,6 +350,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             Some(ty) => (ty, self.cast(value, ty, from, loc)),
             None => (own, value),
         };
+        if self.n_channels == MAX_CHANNELS {
+            self.cx.report(errors::too_many_channels(self.m(), self.reader.map(|(op, _)| op), MAX_CHANNELS));
+        }
         let channel = self.r.cx().int_attr(KnownType::I64.id(), self.n_channels);
         self.n_channels += 1;
         let (sender, receiver) = (&self.parts.devices[from.part], &self.parts.devices[to.part]);

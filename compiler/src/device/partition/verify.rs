@@ -21,6 +21,7 @@
 
 use std::collections::BTreeMap;
 
+use bef_format::device::MAX_LOOPS;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::device::homes::{block_of, function_attr};
@@ -56,7 +57,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let mut walk = PartWalk::new(m);
         match walk.parts(parts) {
             Ok(()) => cx.count("num-channels", walk.check(cx)),
-            Err(why) => cx.report(errors::unfit(m, parts, why, None)),
+            Err(TooLarge { at, why }) => cx.report(errors::unfit(m, at.unwrap_or(parts), &why, None)),
         }
     }
     r.change()
@@ -66,6 +67,12 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 type NodeId = usize;
 /// Number of a nest of frames.
 type PathId = usize;
+
+/// The reason why parts are not checked, and the op where the walk ended.
+struct TooLarge {
+    at: Option<OpId>,
+    why: String,
+}
 
 /// Where an op runs.
 #[derive(Clone)]
@@ -109,6 +116,8 @@ struct PartWalk<'m> {
     waits: Vec<Vec<NodeId>>,
     /// The frames: the one around, and the name.
     paths: FxHashMap<(PathId, StrId), PathId>,
+    /// For each frame the number of loops around it, and itself.
+    nests: Vec<usize>,
     ends: BTreeMap<(i64, PathId), CrossingEnds>,
     /// The functions on the way to the current one.
     open: FxHashSet<StrId>,
@@ -119,7 +128,7 @@ impl<'m> PartWalk<'m> {
         let (waits, paths, ends, open) = Default::default();
         let functions = functions(m);
         let effectful = effectful(m, &functions);
-        PartWalk { m, functions, effectful, waits, paths, ends, open }
+        PartWalk { m, functions, effectful, waits, paths, nests: vec![0], ends, open }
     }
 
     fn node(&mut self, waits: Vec<NodeId>) -> NodeId {
@@ -128,7 +137,7 @@ impl<'m> PartWalk<'m> {
     }
 
     /// Walks the functions of all parts. Fails if they are too large.
-    fn parts(&mut self, parts: OpId) -> Result<(), &'static str> {
+    fn parts(&mut self, parts: OpId) -> Result<(), TooLarge> {
         let start = self.node(Vec::new());
         for part in callees(self.m, parts) {
             let scope = PartScope { start, path: 0, branches: Vec::new(), depth: 0 };
@@ -139,8 +148,11 @@ impl<'m> PartWalk<'m> {
     }
 
     /// Fails if there are too many ops.
-    fn check_size(&self) -> Result<(), &'static str> {
-        if self.waits.len() > MAX_NODES { Err("they are too large to be checked") } else { Ok(()) }
+    fn check_size(&self) -> Result<(), TooLarge> {
+        if self.waits.len() <= MAX_NODES {
+            return Ok(());
+        }
+        Err(TooLarge { at: None, why: "they are too large to be checked".to_owned() })
     }
 
     fn block(&self, function: StrId) -> Option<BlockId> {
@@ -153,7 +165,7 @@ impl<'m> PartWalk<'m> {
         name: StrId,
         args: Vec<NodeId>,
         scope: &PartScope,
-    ) -> Result<WalkedFunction, &'static str> {
+    ) -> Result<WalkedFunction, TooLarge> {
         let m = self.m;
         let block = self.block(name).filter(|_| scope.depth < MAX_DEPTH && self.open.insert(name));
         let Some(block) = block else {
@@ -209,8 +221,15 @@ impl<'m> PartWalk<'m> {
                     dev::ENTER => {
                         let name = m.attr_named(op, "bef.frame").map(|attr| m.cx.attr(attr));
                         let Some(AttrKind::Str { text, .. }) = name else { continue };
-                        let next = self.paths.len() + 1;
-                        let path = *self.paths.entry((of_step(0), *text)).or_insert(next);
+                        let (outer, next) = (of_step(0), self.nests.len());
+                        let path = *self.paths.entry((outer, *text)).or_insert(next);
+                        if path == next {
+                            self.nests.push(self.nests[outer] + usize::from(is_loop(m, op)));
+                        }
+                        if self.nests[path] > MAX_LOOPS {
+                            let why = format!("a loop is inside of {MAX_LOOPS} others");
+                            return Err(TooLarge { at: Some(op), why });
+                        }
                         frames.insert(m.result(op, 0), path);
                     }
                     dev::SEND => {
@@ -244,7 +263,7 @@ impl<'m> PartWalk<'m> {
         control: Control,
         operands: &[NodeId],
         scope: &PartScope,
-    ) -> Result<WalkedFunction, &'static str> {
+    ) -> Result<WalkedFunction, TooLarge> {
         let m = self.m;
         let first = usize::from(matches!(control, Control::If | Control::Case));
         let (data, chains) = operands.split_at(tf::n_data_operands(m, op));
@@ -371,6 +390,13 @@ impl<'m> PartWalk<'m> {
             cx.report(errors::unfit(self.m, first, &what, other));
         }
     }
+}
+
+/// True for the `dev.enter` of a loop.
+fn is_loop(m: &Module, enter: OpId) -> bool {
+    m.users(m.result(enter, 0)).any(|(user, _)| {
+        Control::of(m, user) == Some(Control::While) || Primitive::of(m, user) == Some(Primitive::Enter)
+    })
 }
 
 fn channel(m: &Module, op: OpId) -> i64 {
