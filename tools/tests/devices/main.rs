@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod edited;
+mod steps;
 mod together;
 mod toy;
 
@@ -15,7 +16,7 @@ use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::syntax::{ParseOptions, parse};
-use befrost_compiler::verify::verify;
+use befrost_compiler::verify::{Verified, verify};
 use befrost_sim::SIM;
 
 /// The full name of a device of this process.
@@ -26,18 +27,31 @@ fn full(device: &str) -> String {
 /// The BEF file of a text, in which `@CPU:0` and the like stand for full names. The text is a program of
 /// kernels; with `devices` it is an op graph, which is compiled for these.
 fn compiled(text: &str, devices: Option<&str>) -> Vec<u8> {
+    match devices {
+        Some(devices) => {
+            let options = DeviceOptions { devices: devices.to_owned(), ..DeviceOptions::default() };
+            compiled_with(text, &options, 2)
+        }
+        None => emitted(text, |module| module),
+    }
+}
+
+/// The BEF file of an op graph, as for [`compiled`], at a level of optimization.
+fn compiled_with(text: &str, options: &DeviceOptions, level: u8) -> Vec<u8> {
+    emitted(text, |module| {
+        let pipeline = default_pipeline(&module, level, options).expect("an op graph");
+        let mut passes = PassManager::parse(&pipeline).expect("a pipeline");
+        passes.run(module).unwrap_or_else(|said| panic!("{said:?}")).0
+    })
+}
+
+fn emitted(text: &str, pass: impl FnOnce(Verified) -> Verified) -> Vec<u8> {
     let text = ["CPU:0", "CPU:1", "SIM:0", "SIM:1", "TOY:0"].iter().fold(text.to_owned(), |text, device| {
         text.replace(&format!("@{device}\""), &format!("{}\"", full(device)))
     });
     let parsed = parse("test.mlir", &text, &ParseOptions::default());
     let module = parsed.module.unwrap_or_else(|| panic!("{:?}", parsed.diagnostics));
-    let mut module = verify(module).unwrap_or_else(|said| panic!("{said:?}"));
-    if let Some(devices) = devices {
-        let options = DeviceOptions { devices: devices.to_owned(), ..DeviceOptions::default() };
-        let pipeline = default_pipeline(&module, 2, &options).expect("an op graph");
-        let mut passes = PassManager::parse(&pipeline).expect("a pipeline");
-        module = passes.run(module).unwrap_or_else(|said| panic!("{said:?}")).0;
-    }
+    let module = pass(verify(module).unwrap_or_else(|said| panic!("{said:?}")));
     let bef = emit_parts(&module, &EmitOptions::default()).unwrap_or_else(|said| panic!("{said:?}"));
     bef.to_vec()
 }
