@@ -22,6 +22,7 @@ pub(crate) mod collectives;
 pub(crate) mod errors;
 mod handles;
 pub(crate) mod homes;
+mod invariants;
 pub(crate) mod lowered;
 mod options;
 pub(crate) mod partition;

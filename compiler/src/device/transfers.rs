@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use super::homes::{Homes, block_of};
 use super::partition::primitives;
 use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
-use super::{errors, is_handle, is_placed, ops_with_graphs};
+use super::{errors, invariants, is_handle, is_placed, ops_with_graphs};
 use crate::dialects::tf_executor::GRAPH;
 use crate::dialects::{dev, tf};
 use crate::graph::effects::functions;
@@ -52,6 +52,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     }
     adopt(r, &devices);
     remove(r);
+    invariants::split(r, &devices);
     let last = cx.flag("last");
     if last {
         primitives::flatten_all(r);

@@ -43,7 +43,7 @@ pub(crate) const PASS: Pass = Pass {
 
 /// Limit on rounds, one per level of nested loops. Without it, functions whose loops call each other would
 /// never reach a fixpoint.
-const MAX_DEPTH: usize = 16;
+pub(crate) const MAX_DEPTH: usize = 16;
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     for _ in 0..MAX_DEPTH {
@@ -59,7 +59,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
 }
 
 /// Calls `f` for each `tf.While` of the module whose functions have no other callers.
-pub(super) fn each_loop(r: &mut Rewriter<'_>, mut f: impl FnMut(&mut Rewriter<'_>, &WhileLoop)) {
+pub(crate) fn each_loop(r: &mut Rewriter<'_>, mut f: impl FnMut(&mut Rewriter<'_>, &WhileLoop)) {
     let functions = functions(r.ir());
     let mut calls: FxHashMap<StrId, usize> = FxHashMap::default();
     let mut loops = Vec::new();
@@ -78,14 +78,14 @@ pub(super) fn each_loop(r: &mut Rewriter<'_>, mut f: impl FnMut(&mut Rewriter<'_
 }
 
 /// A `tf.While` and the blocks of its functions.
-pub(super) struct WhileLoop {
-    pub(super) op: OpId,
+pub(crate) struct WhileLoop {
+    pub(crate) op: OpId,
     /// The number of loop-carried values.
-    pub(super) n: usize,
-    pub(super) cond: BlockId,
-    pub(super) body: BlockId,
+    pub(crate) n: usize,
+    pub(crate) cond: BlockId,
+    pub(crate) body: BlockId,
     /// The return.
-    pub(super) end: OpId,
+    pub(crate) end: OpId,
 }
 
 impl WhileLoop {
@@ -166,7 +166,7 @@ impl WhileLoop {
     /// A loop in place of this one that carries more values, of these types, with these initial values. They
     /// follow its own. Returns it and the body's arguments. The results of this one are to be replaced, and
     /// the body is to return the next values.
-    pub(super) fn grown(
+    pub(crate) fn grown(
         &self,
         r: &mut Rewriter<'_>,
         outside: &[ValueId],
@@ -191,7 +191,7 @@ impl WhileLoop {
     }
 
     /// Makes the body return these values behind its own.
-    pub(super) fn returns_also(&self, r: &mut Rewriter<'_>, values: &[ValueId]) {
+    pub(crate) fn returns_also(&self, r: &mut Rewriter<'_>, values: &[ValueId]) {
         let returned: Vec<ValueId> = r.ir().operands(self.end).chain(values.iter().copied()).collect();
         r.set_operands(self.end, &returned);
     }
