@@ -15,12 +15,16 @@
 //! [`DeviceSpec::within`] is associative; a spec matches a name exactly if, merged into it, it changes
 //! nothing.
 //!
+//! [`picture`] draws schedules, simulated and measured ones alike.
+//!
 //! Not here: which devices a process really has, and which of them an op may use.
 
 mod name;
+mod picture;
 mod set;
 mod text;
 
 pub use name::{DeviceName, DeviceSpec, LOCALHOST};
+pub use picture::{ScheduleView, device_colour, xml_text};
 pub use set::{DeviceConfig, DeviceSet, LinkConfig, MAX_CHANNELS, MAX_DEVICES, MAX_LOOPS};
 pub use text::{DeviceSyntax, DeviceTextError};

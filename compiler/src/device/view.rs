@@ -13,6 +13,7 @@
 
 use std::fmt::Write;
 
+use bef_format::device::{device_colour, xml_text};
 use rustc_hash::FxHashMap;
 
 use super::homes::block_of;
@@ -93,7 +94,7 @@ impl<'m> Picture<'m> {
             channels: FxHashMap::default(),
         };
         for (device, name) in devices.all().take(MAX_BOXES) {
-            let colour = colour(device);
+            let colour = device_colour(device);
             let y = picture.height;
             _ = writeln!(
                 picture.frames,
@@ -153,7 +154,7 @@ impl<'m> Picture<'m> {
              stroke=\"#888\"/><text x=\"{:.1}\" y=\"{:.1}\" font-weight=\"bold\">{}</text>",
             MARGIN + 6.0,
             top + 14.0,
-            escaped(&shortened(name, 100))
+            xml_text(&shortened(name, 100))
         );
         self.width = self.width.max(wide + 2.0 * MARGIN);
         self.height = top + high;
@@ -182,12 +183,12 @@ impl<'m> Picture<'m> {
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"4\" fill=\"{}\" \
              stroke=\"#555\" stroke-width=\"0.5\"><title>{} on {}</title></rect>\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-            colour(device),
-            escaped(title),
+            device_colour(device),
+            xml_text(title),
             self.devices.name(device),
             x + WIDTH / 2.0,
             y + 16.0,
-            escaped(&shortened(text, 22))
+            xml_text(&shortened(text, 22))
         );
         Some(Placed { x, y, column, device })
     }
@@ -227,14 +228,4 @@ impl<'m> Picture<'m> {
             self.frames, self.lines, self.boxes
         )
     }
-}
-
-/// The colour of a device: hues that are far from each other for neighbours.
-pub(super) fn colour(device: DeviceIndex) -> String {
-    format!("hsl({},55%,65%)", usize::from(device) * 137 % 360)
-}
-
-/// A text inside of XML.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

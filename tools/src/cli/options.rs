@@ -338,7 +338,8 @@ pub(super) struct DeviceArgs {
     #[arg(long, requires = "devices")]
     pub(super) print_placement: bool,
 
-    /// Write a picture of the simulated schedule: a row for each device, a line for each value that crosses
+    /// Write a picture of the schedule: a row for each device and each link. It is that of the run, or the
+    /// simulated one if nothing runs
     #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
     pub(super) view_schedule: Option<Place>,
 

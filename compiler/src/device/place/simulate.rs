@@ -1,8 +1,9 @@
 //! `tf-simulate`: the schedule of a placed program, as numbers or as a picture.
 //!
 //! ```text
-//! CPU:0  ▐████▌    ▐██▌            a row per device, a box per op;
-//! CPU:1        ╲▐██▌╱              a line for each value that crosses: from its end to its arrival
+//! CPU:0           ▐████▌    ▐██▌      a row for each device, a box for each op
+//! CPU:1                 ▐███▌
+//! CPU:0 to CPU:1       ▐▌             a row for each link, a box for each value that crosses
 //! ```
 //!
 //! The times are those by which policies place ([`costs`](super::costs), [`schedule`](super::schedule));
@@ -11,6 +12,7 @@
 use std::collections::hash_map::Entry;
 use std::fmt::Write;
 
+use bef_format::device::ScheduleView;
 use rustc_hash::FxHashMap;
 
 use super::costs::Estimated;
@@ -20,8 +22,7 @@ use super::schedule::SimulatedSchedule;
 use super::{Candidates, MAX_SIMULATED};
 use crate::device::body_with_graphs;
 use crate::device::errors::{self, op_text};
-use crate::device::specs::{DEVICES, Devices};
-use crate::device::view::{colour, escaped};
+use crate::device::specs::{DEVICES, DeviceIndex, Devices};
 use crate::graph::effects::{callees, functions};
 use crate::ir::{Module, OpId, StrId};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
@@ -143,15 +144,6 @@ fn numbers(
     text
 }
 
-/// Width of the schedule, and its left margin.
-const WIDTH: f64 = 1200.0;
-const LEFT: f64 = 320.0;
-/// Height of a row, and of a box in it.
-const ROW: f64 = 40.0;
-const BOX: f64 = 24.0;
-/// The most boxes and lines of a picture.
-const MAX_SHAPES: usize = 20_000;
-
 /// The schedule as SVG.
 fn picture(
     m: &Module,
@@ -160,56 +152,15 @@ fn picture(
     placed: &[usize],
     schedule: &SimulatedSchedule,
 ) -> String {
-    let scale = WIDTH / schedule.makespan.max(1.0);
-    let x = |time: f64| LEFT + time * scale;
-    let y = |device: usize| ROW * (device as f64 + 0.5);
-    let (width, height) = (LEFT + WIDTH + 20.0, ROW * (devices.len() as f64 + 1.0));
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         font-family=\"sans-serif\" font-size=\"11\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
-    for (device, name) in devices.all() {
-        let row = y(device.into());
-        _ = writeln!(
-            svg,
-            "<text x=\"8\" y=\"{:.1}\">{name}</text>\n\
-             <line x1=\"{LEFT}\" y1=\"{row:.1}\" x2=\"{:.1}\" y2=\"{row:.1}\" stroke=\"#ddd\"/>",
-            row + 4.0,
-            LEFT + WIDTH
-        );
+    let mut view = ScheduleView::new(devices.all().map(|(device, name)| (device, name.to_string())));
+    let home = |task: usize| placed[estimated.problem.tasks[task].group] as DeviceIndex;
+    for (task, (&span, &op)) in schedule.times.iter().zip(&estimated.ops).enumerate() {
+        view.works(home(task), span, op_text(m, op));
     }
-    let tasks = estimated.problem.tasks.iter().zip(&schedule.times).zip(&estimated.ops);
-    for ((task, &(start, end)), &op) in tasks.take(MAX_SHAPES) {
-        let device = placed[task.group];
-        // A number of a device in its set.
-        let colour = colour(device as u16);
-        let (top, wide) = (y(device) - BOX / 2.0, ((end - start) * scale).max(0.5));
-        _ = writeln!(
-            svg,
-            "<rect x=\"{:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{BOX}\" fill=\"{colour}\" \
-             stroke=\"white\" stroke-width=\"0.3\"><title>{} {:.1} us to {:.1} us</title></rect>",
-            x(start),
-            escaped(&op_text(m, op)),
-            start / 1e3,
-            end / 1e3
-        );
+    for &(from, device, arrival) in &schedule.crossings {
+        let title = op_text(m, estimated.ops[from]);
+        view.crosses(home(from), device as DeviceIndex, (schedule.times[from].1, arrival), title);
     }
-    for &(from, device, arrival) in schedule.crossings.iter().take(MAX_SHAPES) {
-        let home = placed[estimated.problem.tasks[from].group];
-        let (_, end) = schedule.times[from];
-        let (x1, x2, y1, y2) = (x(end), x(arrival), y(home), y(device));
-        _ = writeln!(
-            svg,
-            "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"#444\" stroke-width=\"0.8\"/>"
-        );
-    }
-    _ = writeln!(
-        svg,
-        "<text x=\"{LEFT}\" y=\"{:.1}\">makespan {:.1} us, {:.0} bytes cross</text>\n</svg>",
-        height - 12.0,
-        schedule.makespan / 1e3,
-        schedule.moved
-    );
-    svg
+    let (makespan, moved) = (schedule.makespan / 1e3, schedule.moved);
+    view.svg(&format!("makespan {makespan:.1} us, {moved:.0} bytes cross"))
 }

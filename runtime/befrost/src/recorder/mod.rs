@@ -11,8 +11,10 @@
 //! Programs that are not recorded have no overhead. Calls, branches and loops that the executor runs without
 //! kernels are in no record; the kernels in their bodies are, and a trace counts the iterations of each loop
 //! that are in flight. It has a group of tracks for each device, and an arrow from each send to its recv.
+//! [`Recorder::schedule`] draws it: a row for each device and each link.
 
 mod loops;
+mod schedule;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +26,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-use befrost_kernel_api::device::DeviceSet;
+use bef_format::AttrView;
+use befrost_kernel_api::device::{DeviceBuffer, DeviceSet};
 use befrost_kernel_api::kernel::{
     Cursor, FrameCx, Job, Kernel, KernelFn, KernelFrame, Outcome, Param, Signature,
 };
@@ -94,6 +97,8 @@ struct Label {
 struct Track {
     device: u16,
     crossing: Option<Crossing>,
+    /// The devices between which a transfer copies.
+    moves: Option<(u16, u16)>,
 }
 
 /// An end of an arrow between a send and a recv.
@@ -183,13 +188,14 @@ impl Log {
         let cx = frame.context();
         let device = cx.device_number();
         if !self.traces {
-            return Track { device, crossing: None };
+            return Track { device, crossing: None, moves: None };
         }
         self.noted().devices.entry(device).or_insert_with(|| cx.device().name().to_string());
         let (operand, is_send) = match kernel {
             "dev.send" => (1, true),
             "dev.recv" => (0, false),
-            _ => return Track { device, crossing: None },
+            "dev.transfer" => return Track { device, crossing: None, moves: moves(frame) },
+            _ => return Track { device, crossing: None, moves: None },
         };
         // The channel, and the frame in its step, as text.
         let mut hasher = DefaultHasher::new();
@@ -201,7 +207,7 @@ impl Log {
         (format!("{:?}", frame.immediate(0)), step).hash(&mut hasher);
         // Viewers read numbers as floats.
         let id = hasher.finish() >> 12;
-        Track { device, crossing: Some(Crossing { id, is_send }) }
+        Track { device, crossing: Some(Crossing { id, is_send }), moves: None }
     }
 
     /// The number of a kernel's label.
@@ -288,6 +294,16 @@ impl Log {
 
     fn noted(&self) -> MutexGuard<'_, Noted> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The devices between which a transfer copies its operand.
+fn moves(transfer: &KernelFrame<'_>) -> Option<(u16, u16)> {
+    let buffer = transfer.operand(0).and_then(|value| value.downcast_ref::<DeviceBuffer>());
+    let from = buffer.map_or(0, DeviceBuffer::device_number);
+    match transfer.attr(0) {
+        Some(AttrView::Str(name)) => Some((from, transfer.context().request.devices.as_ref()?.find(name)?)),
+        _ => None,
     }
 }
 

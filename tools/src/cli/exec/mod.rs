@@ -569,6 +569,8 @@ fn execute(
     let allocator = runtime.allocator();
     let files = deadline.limit(Work::Loading, || args.files(allocator))?;
     let mut level = args.level.clone();
+    // The picture is that of the run.
+    level.devices.view_schedule = None;
     if args.observe_ranges.is_some() {
         level.precision = level.precision.observing(args.entry());
     }
