@@ -32,7 +32,7 @@ fn each_rule_is_checked() {
 
 #[test]
 fn parts_that_are_too_large_are_refused() {
-    const LEVELS: usize = 9;
+    const LEVELS: usize = 11;
     let mut text = "\
 func.func @main() {
   dev.parts() {parts = [@f0], takes = [[]], gives = [[]]} : () -> ()

@@ -47,7 +47,7 @@ pub(crate) const PASS: Pass = Pass {
 pub(super) const BRANCH: &str = "bef.branch";
 
 /// Maximum number of ops in all frames together; a small one in tests, which reach it.
-const MAX_NODES: usize = if cfg!(test) { 1 << 10 } else { 1 << 22 };
+const MAX_NODES: usize = if cfg!(test) { 1 << 12 } else { 1 << 22 };
 /// The deepest nest of calls.
 const MAX_DEPTH: usize = 256;
 
