@@ -110,6 +110,7 @@ pub(super) struct PartTable {
 impl PartTable {
     fn new(devices: &Devices, by_task: bool) -> PartTable {
         let mut parts = PartTable { names: Vec::new(), of: Vec::new(), devices: Vec::new() };
+        let mut known: FxHashMap<String, PartIndex> = FxHashMap::default();
         for (_, name) in devices.all() {
             let task = match (name.job(), name.replica(), name.task()) {
                 (LOCALHOST, 0, 0) => String::new(),
@@ -122,11 +123,12 @@ impl PartTable {
                 (false, true) => format!("{}_{}", name.kind(), name.index()),
                 (false, false) => format!("{task}_{}_{}", name.kind(), name.index()),
             };
-            let part = parts.names.iter().position(|known| *known == text).unwrap_or_else(|| {
+            let next = parts.names.len();
+            let part = *known.entry(text.clone()).or_insert(next);
+            if part == next {
                 parts.names.push(text);
                 parts.devices.push(name.to_string());
-                parts.names.len() - 1
-            });
+            }
             parts.of.push(part);
         }
         parts

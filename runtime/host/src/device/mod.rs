@@ -195,9 +195,10 @@ fn set_of<'d>(
     allocator: &Arc<dyn Allocator>,
 ) -> Result<Arc<DeviceSet>, MakeDevicesError> {
     let mut devices = Vec::new();
-    // There are at most 65,535 devices.
-    for (space, (factory, name, config, queue)) in (0..).zip(parts) {
-        let parts = DeviceParts { name, config, space: Space(space), queue, allocator: allocator.clone() };
+    for (number, (factory, name, config, queue)) in parts.enumerate() {
+        // There are at most 65,535 devices.
+        let space = Space(number as u16);
+        let parts = DeviceParts { name, config, space, queue, allocator: allocator.clone() };
         devices.push(((factory.make)(parts).map_err(MakeDevicesError::Device)?, factory));
     }
     Ok(Arc::new(DeviceSet::new(devices)))

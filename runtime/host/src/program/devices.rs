@@ -22,7 +22,7 @@ pub(super) fn find(image: &Image<'_>, registry: &Registry) -> Result<FileDevices
     let set = registry.devices();
     let find = |name: &str| if name.is_empty() { Some(0) } else { set?.find(name) };
     let mut numbers = Vec::with_capacity(names.len());
-    for (device, name) in (0..).zip(&names) {
+    for (device, name) in (0..image.n_devices()).zip(&names) {
         match find(name) {
             Some(number) => numbers.push(number),
             None => return Err(missing(image, device, &names, registry)),

@@ -55,7 +55,7 @@ struct PartEnd {
 /// The sends and the recvs of a channel in a frame.
 type PartEnds = [Vec<PartEnd>; 2];
 
-/// What is wrong with parts: the end where it is reported, the rule, and the other end.
+/// A fault of parts: the end where it is reported, the rule, and the other end.
 type Misfit = (PartEnd, String, Option<PartEnd>);
 
 /// Checks the parts of all steps that begin in the file.
@@ -253,7 +253,7 @@ impl<'w> PartWalk<'w> {
         false
     }
 
-    /// What is wrong with the channels.
+    /// The faults of all channels.
     fn misfits(&self) -> Vec<Misfit> {
         let mut elsewhere: BTreeMap<i64, [Option<PartEnd>; 2]> = BTreeMap::new();
         let mut recursive = FxHashSet::default();
