@@ -16,7 +16,7 @@ use super::sequential::SequentialExecutor;
 use super::trip_count::TripCount;
 use super::worker;
 use crate::program::{FunctionPlan, Program};
-use crate::queue::check_may_wait;
+use crate::queue::{NestedWait, check_may_wait};
 use befrost_kernel_api::activity::Going;
 use befrost_kernel_api::context::ExecContext;
 use befrost_kernel_api::error::{ErrorCode, KernelError};
@@ -113,6 +113,8 @@ impl<'p> PreparedCall<'p> {
         }
         match &mut self.sequential {
             Some(sequential) if arguments.iter().all(|value| value.final_value().is_some()) => {
+                check_may_wait()?;
+                let _nested = NestedWait::enter();
                 sequential.call(TripCount::ONCE.at(self.iteration.into()), arguments, results);
                 Ok(())
             }

@@ -18,8 +18,6 @@ struct ThreadState {
     own: RefCell<VecDeque<Task>>,
     /// The thread's deque of shared tasks.
     deque: RefCell<Option<Deque>>,
-    /// Number of nested waits on this thread.
-    depth: Cell<u32>,
 }
 
 thread_local_const! {
@@ -27,11 +25,16 @@ thread_local_const! {
         queue: Cell::new(0),
         own: RefCell::new(VecDeque::new()),
         deque: RefCell::new(None),
-        depth: Cell::new(0),
     };
 }
 
-/// Limit of nested waits inside tasks: each runs other tasks on top of the one that waits.
+thread_local_const! {
+    /// Number of nested waits and calls on this thread.
+    static DEPTH: Cell<u32> = Cell::new(0);
+}
+
+/// Limit of nested waits inside tasks, each of which runs other tasks on top of the one that waits, and of
+/// nested calls, each of which runs kernels on top of the one that calls.
 pub(super) const MAX_DEPTH: u32 = 64;
 
 /// Period in which a thread runs tasks of a queue.
@@ -75,19 +78,21 @@ impl Drop for QueueScope {
     }
 }
 
-/// One wait on this thread.
-pub(super) struct NestedWait(());
+/// One wait or call on this thread.
+pub(crate) struct NestedWait(());
 
 impl NestedWait {
-    pub(super) fn enter() -> NestedWait {
-        THREAD.with(|thread| thread.depth.set(thread.depth.get() + 1));
+    #[inline]
+    pub(crate) fn enter() -> NestedWait {
+        DEPTH.with(|depth| depth.set(depth.get() + 1));
         NestedWait(())
     }
 }
 
 impl Drop for NestedWait {
+    #[inline]
     fn drop(&mut self) {
-        THREAD.with(|thread| thread.depth.set(thread.depth.get() - 1));
+        DEPTH.with(|depth| depth.set(depth.get() - 1));
     }
 }
 
@@ -103,9 +108,10 @@ pub(super) fn with<R>(
     })
 }
 
-/// Number of nested waits on this thread.
+/// Number of nested waits and calls on this thread.
+#[inline]
 pub(super) fn depth() -> u32 {
-    THREAD.with(|thread| thread.depth.get())
+    DEPTH.with(Cell::get)
 }
 
 /// Whether this thread runs tasks of this queue.

@@ -38,23 +38,27 @@ use no_threads::NoDeque as Deque;
 #[cfg(feature = "threads")]
 use shared_tasks::Deque;
 
+pub(crate) use local::NestedWait;
 #[cfg(feature = "threads")]
 pub use multi::MultiThreaded;
 #[cfg(not(feature = "threads"))]
 pub use no_threads::NoThreads as MultiThreaded;
 pub use single::SingleThreaded;
 
-/// Checks that the calling thread may wait. Waits inside tasks nest on the machine's stack, so their number
-/// is limited.
+/// Checks that the calling thread may wait, or call a function. Waits and calls inside tasks nest on the
+/// machine's stack, so their number is limited.
 ///
 /// # Errors
 /// If the thread may not wait.
+#[inline]
 pub fn check_may_wait() -> Result<(), KernelError> {
-    if local::depth() < local::MAX_DEPTH {
-        return Ok(());
-    }
-    let message = format!("waits inside kernels nest too deeply: at most {} may", local::MAX_DEPTH);
-    Err(KernelError::new(ErrorCode::ResourceExhausted, message))
+    if local::depth() < local::MAX_DEPTH { Ok(()) } else { Err(too_deep()) }
+}
+
+#[cold]
+fn too_deep() -> KernelError {
+    let message = format!("calls and waits inside kernels nest too deeply: at most {} may", local::MAX_DEPTH);
+    KernelError::new(ErrorCode::ResourceExhausted, message)
 }
 
 /// Error of making a queue.
