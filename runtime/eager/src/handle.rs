@@ -172,15 +172,32 @@ impl TensorHandle {
         }
     }
 
-    /// The tensor in dense form. While it waits for an operator, the thread runs tasks of the operator's
-    /// queue; while it waits for a promise of [`TensorHandle::pending`], it sleeps.
+    /// The tensor in dense form. Waits as [`TensorHandle::wait_value`].
     ///
     /// # Errors
     /// The error that the handle is, and those of a conversion.
     pub fn wait(&self) -> Result<HostTensor, Error> {
-        let cx = self.later.as_ref().and_then(|later| later.cx.as_ref());
+        let value = self.settled()?;
+        match self.execution() {
+            Some(cx) => Ok(dense(value, cx)?),
+            None => Ok(dense_in(value, &(Malloc::shared() as Arc<dyn Allocator>))?),
+        }
+    }
+
+    /// The value, whatever it is: a tensor of any kind, a list, a resource. While it waits for an operator,
+    /// the thread runs tasks of the operator's queue; while it waits for a promise of
+    /// [`TensorHandle::pending`], it sleeps.
+    ///
+    /// # Errors
+    /// The error that the handle is.
+    pub fn wait_value(&self) -> Result<Value, Error> {
+        self.settled().cloned()
+    }
+
+    /// The value, when it is final.
+    fn settled(&self) -> Result<&Value, Error> {
         if let Some(value) = self.unavailable() {
-            wait_for(value, cx)?;
+            wait_for(value, self.execution())?;
         }
         match self.value() {
             Some(Value::Error(error)) => Err(error.clone()),

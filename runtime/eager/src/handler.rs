@@ -72,7 +72,7 @@ pub trait Dispatch: Send + Sync {
         true
     }
 
-    /// True if it has an effect, so that chains order it.
+    /// True if it reads or changes a state, so that chains order it.
     fn has_effect(&self) -> bool {
         false
     }

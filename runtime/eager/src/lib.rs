@@ -10,7 +10,7 @@
 //! An [`OpHandler`] makes an operator or asks its fallback. The metadata function of an operator runs first,
 //! so the call itself refuses wrong operands. An operator whose operands are final runs on the calling
 //! thread; otherwise it runs on the thread that produces the last operand. Errors of operands are errors of
-//! results. Effects are ordered by chains, which are values.
+//! results. Effects, reads of a state among them, are ordered by chains, which are values.
 //!
 //! [`corert`] adds the kernels of the dialects `corert` and `corert_sync`, which do the same from programs.
 //!

@@ -98,7 +98,7 @@ pub(crate) fn call(dispatch: &dyn Dispatch, args: &[TensorHandle], core: &Core) 
     in_order(dispatch, args.iter().cloned().collect(), core)
 }
 
-/// Calls an operator. Effects begin in the order of the calls.
+/// Calls an operator. Reads and changes of state begin in the order of the calls.
 fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core) -> Result<Results, Error> {
     if !dispatch.has_effect() {
         return begin(dispatch, args, None, core).1;

@@ -12,6 +12,7 @@ use befrost_kernel_api::context::Output;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::value::State;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Request, Value};
+use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::Type;
 use befrost_tensor::{DType, HostTensor};
 use smallvec::smallvec;
@@ -166,6 +167,74 @@ fn effects_are_in_the_order_of_the_calls() {
     let text = printed.0.lock().unwrap().clone();
     let numbers: Vec<&str> = text.lines().filter_map(|line| line.split("values = ").nth(1)).collect();
     assert_eq!(numbers, ["[9]", "[0]", "[1]", "[2]"]);
+}
+
+/// The variable `v`, a number.
+fn variable(core: &CoreRuntime) -> TensorHandle {
+    let attrs = OpAttrs::new()
+        .set("dtype", Type::Dense(DType::F32))
+        .set("shape", AttrValue::Shape(PartialShape::new(Vec::new())))
+        .set("shared_name", "v");
+    core.execute("VarHandleOp", &[], attrs).unwrap().remove(0)
+}
+
+fn number(x: f32) -> TensorHandle {
+    TensorHandle::from(HostTensor::from_vec([], vec![x]).unwrap())
+}
+
+#[test]
+fn reads_of_a_state_keep_their_place_among_its_changes() {
+    for queue in ["s", "mstd:2"] {
+        let (core, _) = core_on(queue);
+        let v = variable(&core);
+        let assign = core.op("AssignVariableOp", OpAttrs::new()).unwrap();
+        let get = core.op("ReadVariableOp", OpAttrs::new().set("dtype", Type::Dense(DType::F32))).unwrap();
+        let get = || get.call(std::slice::from_ref(&v)).unwrap().remove(0);
+        assign.call(&[v.clone(), number(1.0)]).unwrap();
+        // An assignment of what is not there yet, a read, an assignment, a read.
+        let (promise, later) = TensorHandle::pending(number(0.0).metadata());
+        assign.call(&[v.clone(), later]).unwrap();
+        let second = get();
+        assign.call(&[v.clone(), number(3.0)]).unwrap();
+        let third = get();
+        assert_eq!((second.state(), third.state()), (State::Unavailable, State::Unavailable), "{queue}");
+        promise.set(number(2.0).into_value());
+        assert_eq!((read(&core, &second), read(&core, &third)), (vec![2.0], vec![3.0]), "{queue}");
+        // An assignment waits for the reads before it.
+        let queued = core.with_mode(Mode::Queued);
+        let attrs = || OpAttrs::new().set("dtype", Type::Dense(DType::F32));
+        let assign = queued.op("AssignVariableOp", OpAttrs::new()).unwrap();
+        let get = queued.op("ReadVariableOp", attrs()).unwrap();
+        let before = get.call(std::slice::from_ref(&v)).unwrap().remove(0);
+        assign.call(&[v.clone(), number(4.0)]).unwrap();
+        let after = get.call(std::slice::from_ref(&v)).unwrap().remove(0);
+        assert_eq!((read(&core, &before), read(&core, &after)), (vec![3.0], vec![4.0]), "{queue}");
+        // A chain of the caller's orders reads, too.
+        let mut chain = ChainHandle::new();
+        let (promise, later) = TensorHandle::pending(None);
+        assign.call_after(&mut chain, smallvec![v.clone(), later]).unwrap();
+        let last = get.call_after(&mut chain, smallvec![v.clone()]).unwrap().remove(0);
+        promise.set(number(5.0).into_value());
+        assert_eq!(read(&core, &last), [5.0], "{queue}");
+        assert!(chain.wait().is_ok());
+    }
+}
+
+#[test]
+fn results_of_any_kind_are_waited_for() {
+    for queue in ["s", "mstd:2"] {
+        let core = core_on(queue).0.with_mode(Mode::Queued);
+        let text = core.execute("AsString", &[number(2.0)], OpAttrs::new()).unwrap().remove(0);
+        assert_eq!(text.state(), State::Unavailable, "{queue}");
+        assert_eq!(
+            TensorHandle::new(text.wait_value().unwrap()).to_string(),
+            "StringHostTensor shape = [], values = [\"2.000000\"]"
+        );
+        let v = variable(&core);
+        assert!(v.wait_value().unwrap().is_concrete() && v.wait().is_err(), "{queue}");
+        let gone = core.execute("ReadVariableOp", &[v], OpAttrs::new()).unwrap().remove(0);
+        assert_eq!(gone.wait_value().unwrap_err().code(), gone.wait().unwrap_err().code(), "{queue}");
+    }
 }
 
 #[test]

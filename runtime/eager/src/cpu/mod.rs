@@ -39,7 +39,7 @@ pub(crate) type ResultValues = SmallVec<[Value; 2]>;
 /// Properties of an operator, and the tensors that it takes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
-    /// It has an effect, so that chains order it.
+    /// It reads or changes a state, so that chains order it.
     effect: bool,
     /// It runs as a task of its own.
     task: bool,

@@ -32,7 +32,8 @@ pub(super) fn of_row(row: &'static OpRow, attrs: OpAttrsRef) -> Option<(Flags, A
         return None;
     }
     let flags = Flags {
-        effect: matches!(row.effect(), op::row::Effect::Write),
+        // A read, too, keeps its place among the writes.
+        effect: !matches!(row.effect(), op::Effect::Pure | op::Effect::Allocate),
         strings: true,
         scalars: row.op == Some(Op::AddV2),
         ..Flags::NONE
