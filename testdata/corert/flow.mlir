@@ -138,7 +138,8 @@ func.func @failed_loop() -> !tfrt.chain {
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [1], values = [2]
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [1], values = [4]
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [1], values = [4]
-// CHECK-NEXT: 'composite' returned <<error: error from test.error.tensor implementation>>
+// CHECK-NEXT: Error TensorHandle: 'error from test.error.tensor implementation'
+// CHECK-NEXT: 'composite' returned !tfrt.chain value
 func.func @composite() -> !tfrt.chain {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"

@@ -138,6 +138,26 @@ func.func @error_of_operand() -> !tfrt.chain {
   tfrt.return %ch3 : !tfrt.chain
 }
 
+// An operator that fails has given its handle before.
+// CHECK-LABEL: --- Running 'failed'
+// CHECK-NEXT: Error TensorHandle: 'error from test.error.tensor implementation'
+// CHECK-NEXT: future TensorHandle with metadata i32 shape = [1]
+// CHECK-NEXT: 'failed' returned <<error: error from test.error.tensor implementation>>,!tfrt.chain value
+func.func @failed() -> (!tfrt.chain, !tfrt.chain) {
+  %ch = tfrt.new.chain
+  %cpu = corert.get_op_handler %ch "cpu"
+  %a = corert.executeop(%cpu) "tfrt_test.create_dense_tensor"() {shape = [1], values = [1 : i32]} : 1
+  // expected-error @+1 {{error from test.error.tensor implementation}}
+  %b = corert.executeop(%cpu) "tfrt_test.error.tensor"(%a) : 1
+  %ch1 = "corert.print_tensorhandle"(%b, %ch) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %c = corert.executeop(%cpu) "tfrt_test.async.noop"(%a) : 1
+  // expected-error @+1 {{error from test.error.tensor implementation}}
+  %d = corert.executeop(%cpu) "tfrt_test.error.tensor"(%c) : 1
+  %ch2 = "corert.print_tensorhandle"(%d, %ch1) : (!corert.tensorhandle, !tfrt.chain) -> !tfrt.chain
+  %ch3 = corert.executeop.seq(%cpu, %ch2) "tfrt_test.print"(%d)
+  tfrt.return %ch3, %ch2 : !tfrt.chain, !tfrt.chain
+}
+
 // CHECK-LABEL: --- Running 'invalid_handle'
 // CHECK-NEXT: 'invalid_handle' returned <<error: invalid tensorhandle>>
 func.func @invalid_handle() -> !corert.tensorhandle {
@@ -171,10 +191,10 @@ func.func @cancelled() -> !corert.tensorhandle {
   tfrt.return %a : !corert.tensorhandle
 }
 
-// What is printed is waited for.
+// Printing waits for nothing, an operator for its operands.
 // CHECK-LABEL: --- Running 'futures'
-// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 2], values = [1, 1, 1, 1]
-// CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 2], values = [1, 1, 1, 1]
+// CHECK-NEXT: future TensorHandle with metadata i32 shape = [2, 2]
+// CHECK-NEXT: fully future TensorHandle with unresolved metadata
 // CHECK-NEXT: DenseHostTensor dtype = i32, shape = [2, 2], values = [2, 2, 2, 2]
 // CHECK-NEXT: 'futures' returned !tfrt.chain value
 func.func @futures() -> !tfrt.chain {
@@ -243,7 +263,8 @@ func.func @several() -> !tfrt.chain {
 // CHECK-LABEL: --- Running 'strings'
 // CHECK-NEXT: StringHostTensor shape = [2], values = ["a", "b"]
 // CHECK-NEXT: StringHostTensor shape = [2, 2], values = ["c", "c", "c", "c"]
-// CHECK-NEXT: 'strings' returned <<error: Cannot implictly convert StringHost to DenseHost>>
+// CHECK-NEXT: Error TensorHandle: 'Cannot implictly convert StringHost to DenseHost'
+// CHECK-NEXT: 'strings' returned !tfrt.chain value
 func.func @strings() -> !tfrt.chain {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"
@@ -332,7 +353,7 @@ func.func @variables() -> !tfrt.chain {
 }
 
 // CHECK-LABEL: --- Running 'wrong_operands'
-// CHECK-NEXT: 'wrong_operands' returned <<error: missing 'values' attribute>>,<<error: size of 'values' must either be 1 or match num of elements.{{.*}}>>,<<error: incompatible dtypes for test.add{{.*}}>>,<<error: argument 1 of matmul op is not a rank-2 tensor>>,<<error: axis must less than input rank{{.*}}>>,<<error: expected a 1D tensor input>>,<<error: missing 'axis' attribute>>,<<error: missing 'type' attribute>>,<<error: each test.create_coo_tensor index must have the same size as shape attribute>>
+// CHECK-NEXT: 'wrong_operands' returned <<error: missing 'values' attribute>>,<<error: size of 'values' must either be 1 or match num of elements.{{.*}}>>,<<error: incompatible dtypes for test.add{{.*}}>>,<<error: argument 1 of matmul op is not a rank-2 tensor>>,<<error: axis must less than input rank{{.*}}>>,!corert.tensorhandle value,<<error: missing 'axis' attribute>>,<<error: missing 'type' attribute>>,<<error: each test.create_coo_tensor index must have the same size as shape attribute>>
 func.func @wrong_operands() -> (!corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle, !corert.tensorhandle) {
   %ch = tfrt.new.chain
   %cpu = corert.get_op_handler %ch "cpu"

@@ -5,8 +5,9 @@
 //! metadata    type and shape, if they were inferred before the tensor was computed
 //! ```
 //!
-//! A handle in a register is a concrete value even if its tensor is an error. So a program can print the
-//! errors of operators.
+//! A handle in a register is a concrete value, whatever its tensor is: a program can print what is not there
+//! yet, and the errors of operators. An operator that is refused, or skipped since an operand is an error,
+//! gives errors in place of handles.
 
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -52,7 +53,7 @@ pub struct TensorHandle {
     value: Value,
 }
 
-/// The known properties of a tensor that is not computed yet.
+/// The known properties of a tensor that was not computed yet.
 #[derive(Clone, Default)]
 struct Later {
     metadata: Option<Metadata>,
@@ -95,6 +96,20 @@ impl TensorHandle {
     /// A handle of an error.
     pub fn failed(error: Error) -> TensorHandle {
         TensorHandle::new(Value::Error(error))
+    }
+
+    /// A handle of a tensor that an operator failed to compute: unlike a handle that is an error, it is there.
+    pub(crate) fn not_computed(error: Error) -> TensorHandle {
+        TensorHandle { later: Some(Box::default()), value: Value::Error(error) }
+    }
+
+    /// The handle as the result of a kernel; an error if there is no handle, since the operator was refused
+    /// or skipped.
+    pub(crate) fn into_result(self) -> Value {
+        match &self.value {
+            Value::Error(error) if self.later.is_none() => Value::Error(error.clone()),
+            _ => Value::object(self),
+        }
     }
 
     /// The value, if it is final.
@@ -201,12 +216,14 @@ impl TensorHandle {
         }
         match self.value() {
             Some(Value::Error(error)) => Err(error.clone()),
-            Some(value) => match cx {
-                Some(cx) => Ok(dense(value, cx)?),
-                None => Ok(dense_in(value, &(Malloc::shared() as Arc<dyn Allocator>))?),
-            },
+            Some(value) => Ok(value),
             None => Err(KernelError::new(ErrorCode::Internal, "the tensor is not computed").into()),
         }
+    }
+
+    /// The execution that computes the tensor.
+    fn execution(&self) -> Option<&ExecContext> {
+        self.later.as_ref()?.cx.as_ref()
     }
 }
 

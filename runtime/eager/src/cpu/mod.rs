@@ -197,6 +197,7 @@ impl Dispatch for CpuDispatch {
                 Err(error) => {
                     let error = call.raise(&error);
                     call.fail_all(&error, inferred.or_else(|| self.op.n_results()));
+                    call.results.fill(TensorHandle::not_computed(error));
                 }
             }
             return Ok(());

@@ -3,15 +3,14 @@
 //! Attributes are decoded when the program is loaded. The operator is made at the first execution of a use,
 //! and again when the handler changes.
 //!
-//! A result of `corert.executeop` becomes final with its tensor, and is an error if the tensor is one. So
-//! kernels that depend on it wait for the tensor, or are skipped, as in TFRT. `corert_sync.executeop` waits
-//! for nothing: its results are handles of tensors in any state.
+//! Nothing waits for a tensor: the results are handles of tensors in any state, which the operators that take
+//! them wait for. An operator that is refused or skipped gives errors, so that kernels that take its results
+//! are skipped, too; in a synchronous function it gives handles of the error.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bef_format::AttrView;
-use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::kernel::{
     Completion, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, Prepared, RawAttr, Signature, Types,
 };
@@ -189,25 +188,8 @@ fn execute(frame: &mut KernelFrame<'_>, how: How) -> Outcome {
     let Invocation { results, chain, .. } = call;
     let values = results.into_iter().map(|handle| match how {
         How::Sync => Value::object(handle),
-        How::Unordered | How::Ordered => when_final(handle),
+        How::Unordered | How::Ordered => handle.into_result(),
     });
     chain.into_iter().chain(values).enumerate().for_each(|(i, value)| frame.set_result(i, value));
     Outcome::Done
-}
-
-/// The handle, when its tensor is final; an error if the tensor is one.
-pub(super) fn when_final(handle: TensorHandle) -> Value {
-    let settled = |value: &Value| match value {
-        Value::Error(_) => value.clone(),
-        value => Value::object(TensorHandle::new(value.clone())),
-    };
-    match handle.value() {
-        Some(Value::Error(error)) => Value::Error(error.clone()),
-        Some(_) => Value::object(handle),
-        None => {
-            let (promise, result) = AsyncRef::pending();
-            handle.and_then(move |value| promise.set(settled(value)));
-            Value::Async(result)
-        }
-    }
 }
