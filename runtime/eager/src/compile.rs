@@ -226,6 +226,11 @@ impl CpuOp for CompiledOp {
     }
 
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> {
-        call(&*self.function(&args)?, args, cx)
+        let mut results = call(&*self.function(&args)?, args, cx)?;
+        if self.row.signature().outputs.is_empty() {
+            // That the operator has ended.
+            results.clear();
+        }
+        Ok(results)
     }
 }

@@ -104,7 +104,8 @@ pub(crate) fn attr(value: &AttrValue) -> Option<String> {
     })
 }
 
-/// A function `name` of one operator.
+/// A function `name` of one operator. If that has no results, it gives a truth value: an error of the operator
+/// is one of the result.
 ///
 /// # Errors
 /// The name of an attribute that has no text.
@@ -127,14 +128,19 @@ pub fn function_of_op(
     let args: Vec<String> = operands.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
     let names: Vec<String> = (0..operands.len()).map(|i| format!("%a{i}")).collect();
     let (operands, types) = (operands.join(", "), results.join(", "));
+    let done = "tensor<i1>";
     let given: Vec<String> = (0..results.len()).map(|i| format!("%r#{i}")).collect();
     let (bind, back) = match results.len() {
-        0 => (String::new(), "func.return".to_owned()),
+        0 => {
+            let constant = format!("%done = \"tf.Const\"() {{value = dense<true> : {done}}} : () -> {done}");
+            (String::new(), format!("{constant}\n  func.return %done : {done}"))
+        }
         n => (format!("%r:{n} = "), format!("func.return {} : {types}", given.join(", "))),
     };
     Ok(format!(
-        "func.func @{name}({}) -> ({types}) {{\n  {bind}\"{op}\"({}){dict} : ({operands}) -> ({types})\n  {back}\n}}\n",
+        "func.func @{name}({}) -> ({}) {{\n  {bind}\"{op}\"({}){dict} : ({operands}) -> ({types})\n  {back}\n}}\n",
         args.join(", "),
+        if results.is_empty() { done } else { &types },
         names.join(", "),
     ))
 }

@@ -10,7 +10,11 @@
 //!
 //! Values must be equal within a tolerance, shapes and types exactly, and errors must have the same code. The
 //! type and shape in a handle's metadata must be those of its tensor.
+//!
+//! `state` has the ops on variables.
 #![forbid(unsafe_code)]
+
+mod state;
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,7 +25,7 @@ use befrost_compiler::verify::verify;
 use befrost_kernels::Strings;
 use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::tf::PartialShape;
-use befrost_tensor::tf::op::{ArgType, AttrKind, Derived, OpRow, Operand, Type, rows};
+use befrost_tensor::tf::op::{ArgType, AttrDef, AttrKind, Derived, OpRow, Operand, Type, rows};
 use befrost_tensor::tf::reference::cast;
 use befrost_tensor::{Complex128, StringTensor};
 use befrost_testing::dice::Dice;
@@ -183,13 +187,39 @@ fn random_ints(dice: &mut Dice, name: &str) -> AttrValue {
     AttrValue::from(&value[..])
 }
 
+/// The dice of a case.
+fn dice_of(row: &OpRow, seed: u64) -> Dice {
+    Dice(1 + (seed ^ row.name.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) ^ u64::from(byte))))
+}
+
+/// A random value of an attribute; `None` if there are none for its kind.
+fn random_attr(dice: &mut Dice, attr: &AttrDef, base: &[usize]) -> Option<AttrValue> {
+    Some(match attr.kind {
+        AttrKind::Type => AttrValue::Type(random_type(dice)),
+        AttrKind::Int => AttrValue::from(dice.below(4) as i64),
+        AttrKind::Float => AttrValue::from(dice.below(8) as f32 * 0.25),
+        AttrKind::Bool => AttrValue::from(dice.below(2) == 0),
+        AttrKind::String => AttrValue::from(match attr.name {
+            "padding" => ["SAME", "VALID"][dice.below(2)],
+            "data_format" => ["NHWC", "NCHW"][dice.below(2)],
+            "equation" => ["ab,bc->ac", "ij->ji", "i,i->"][dice.below(3)],
+            _ => ["", "MIRROR", "REFLECT", "SYMMETRIC"][dice.below(4)],
+        }),
+        AttrKind::Shape => {
+            let dims: Vec<Option<usize>> = base.iter().copied().map(Some).collect();
+            AttrValue::Shape(PartialShape::new(dims))
+        }
+        AttrKind::List(AttrKind::Int) => random_ints(dice, attr.name),
+        AttrKind::List(AttrKind::Float) => AttrValue::Floats(DType::F32, [0.5, 1.0].into()),
+        _ => return None,
+    })
+}
+
 impl Case {
     /// A random case; `None` if the op has an operand that is a resource or a variant, or an attribute for
     /// which there are no random values.
     fn random(row: &'static OpRow, seed: u64) -> Option<Case> {
-        let dice = &mut Dice(
-            1 + (seed ^ row.name.bytes().fold(7, |hash: u64, byte| hash.wrapping_mul(31) ^ u64::from(byte))),
-        );
+        let dice = &mut dice_of(row, seed);
         let signature = row.signature();
         let base = SHAPES[dice.below(SHAPES.len())];
         let mut types: Vec<(&str, Type)> = Vec::new();
@@ -236,25 +266,7 @@ impl Case {
             if signature.inputs.iter().any(follows) || attr.default.is_some() && dice.below(4) > 0 {
                 continue;
             }
-            let value = match attr.kind {
-                AttrKind::Type => AttrValue::Type(random_type(dice)),
-                AttrKind::Int => AttrValue::from(dice.below(4) as i64),
-                AttrKind::Float => AttrValue::from(dice.below(8) as f32 * 0.25),
-                AttrKind::Bool => AttrValue::from(dice.below(2) == 0),
-                AttrKind::String => AttrValue::from(match attr.name {
-                    "padding" => ["SAME", "VALID"][dice.below(2)],
-                    "data_format" => ["NHWC", "NCHW"][dice.below(2)],
-                    "equation" => ["ab,bc->ac", "ij->ji", "i,i->"][dice.below(3)],
-                    _ => ["", "MIRROR", "REFLECT", "SYMMETRIC"][dice.below(4)],
-                }),
-                AttrKind::Shape => {
-                    let dims: Vec<Option<usize>> = base.iter().copied().map(Some).collect();
-                    AttrValue::Shape(PartialShape::new(dims))
-                }
-                AttrKind::List(AttrKind::Int) => random_ints(dice, attr.name),
-                AttrKind::List(AttrKind::Float) => AttrValue::Floats(DType::F32, [0.5, 1.0].into()),
-                _ => return None,
-            };
+            let value = random_attr(dice, attr, base)?;
             attrs.insert(attr.name, value);
         }
         Some(Case { row, operands, attrs })
@@ -268,12 +280,17 @@ impl Case {
         let mut answer = Vec::new();
         for result in results {
             let promised = result.metadata();
-            let value = match result.wait() {
-                Ok(tensor) => TfValue::Tensor(tensor),
-                Err(error) => match result.value().and_then(|value| value.downcast_ref::<Strings>()) {
-                    Some(Strings(strings)) => TfValue::Strings(strings.clone()),
-                    None => return Err((error.code().to_string(), error.message().to_owned())),
-                },
+            let value = result
+                .wait_value()
+                .map_err(|error| (error.code().to_string(), error.message().to_owned()))?;
+            let value = match value.downcast_ref::<Strings>() {
+                Some(Strings(strings)) => TfValue::Strings(strings.clone()),
+                None => {
+                    let dense = TensorHandle::new(value).wait();
+                    TfValue::Tensor(
+                        dense.map_err(|error| (error.code().to_string(), error.message().to_owned()))?,
+                    )
+                }
             };
             if promised.is_some() && promised != result.metadata() {
                 let found = result.metadata();
