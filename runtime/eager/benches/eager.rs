@@ -1,18 +1,31 @@
 //! The cost of an operator that is executed by name: dispatch, inference, allocation, mathematics.
 //!
-//! `cargo bench -p befrost-eager`. `nothing` is an operator that gives its operand; `function` is the tensor
-//! library's function alone.
+//! `cargo bench -p befrost-eager`. The parts of an addition of scalars:
+//!
+//! ```text
+//! nothing               dispatch on the path of small tensors: an operator that gives its operand
+//! general_nothing       dispatch on the general path, that of a chain
+//! inference             the metadata of the results, when operands have new types or shapes
+//! allocation            the memory of the result
+//! function_add_scalars  the tensor library's function, with the memory
+//! add_scalars           all of it on the path of small tensors
+//! general_add_scalars   all of it on the general path: beyond general_nothing and the function, the metadata
+//!                       that is remembered for operands of these types and shapes
+//! ```
+
+#[path = "../../host/benches/common/calibration.rs"]
+mod calibration;
 
 use std::sync::Arc;
 
 use bef_format::FunctionKind;
 use bef_format::write::{FunctionBuilder, KernelSpec, Writer};
-use befrost_eager::{CoreRuntime, Mode, Op, OpAttrs, TensorHandle};
+use befrost_eager::{ChainHandle, CoreRuntime, Mode, Op, OpAttrs, TensorHandle};
 use befrost_host::{Program, call_into};
 use befrost_kernel_api::{ExecContext, Registry, Request};
 use befrost_tensor::mem::{Allocator, Malloc};
-use befrost_tensor::tf::op;
-use befrost_tensor::{HostTensor, Shape};
+use befrost_tensor::tf::{PartialShape, op};
+use befrost_tensor::{DType, HostTensor, I1, Shape};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 
@@ -38,6 +51,11 @@ fn tensor(dims: &[usize]) -> HostTensor {
     made.unwrap_or_else(|error| panic!("{error}"))
 }
 
+fn scalar(n: i64) -> HostTensor {
+    let allocator: Arc<dyn Allocator> = Malloc::shared();
+    HostTensor::from_slice(Shape::scalar(), &[n], &allocator).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn call(bencher: Bencher<'_, '_>, op: &Op, x: &TensorHandle, n: usize) {
     let args: Vec<TensorHandle> = (0..n).map(|_| x.clone()).collect();
     // Divan would keep the results.
@@ -56,6 +74,42 @@ fn nothing(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn add_scalars(bencher: Bencher<'_, '_>) {
     call(bencher, &op("AddV2"), &TensorHandle::from(tensor(&[])), 2);
+}
+
+/// The general path.
+fn general(bencher: Bencher<'_, '_>, name: &str, n: usize) {
+    let (op, x, mut chain) = (op(name), TensorHandle::from(tensor(&[])), ChainHandle::new());
+    bencher.bench_local(|| {
+        let args = (0..n).map(|_| x.clone()).collect();
+        drop(black_box(op.call_after(black_box(&mut chain), args)));
+    });
+}
+
+#[divan::bench]
+fn general_nothing(bencher: Bencher<'_, '_>) {
+    general(bencher, "tfrt_test.identity", 1);
+}
+
+#[divan::bench]
+fn general_add_scalars(bencher: Bencher<'_, '_>) {
+    general(bencher, "AddV2", 2);
+}
+
+#[divan::bench]
+fn inference(bencher: Bencher<'_, '_>) {
+    let row = op::row("AddV2").unwrap_or_else(|| panic!("AddV2"));
+    let (none, ty) = (OpAttrs::new().freeze(), op::Type::Dense(DType::F32));
+    let operand = || op::Operand::new(ty, PartialShape::new(Vec::new()));
+    bencher.bench_local(|| {
+        let attrs = op::Derived::new(row.signature(), &none, vec![Some(ty); 2], Vec::new());
+        drop(black_box(row.infer(&attrs, black_box(&[operand(), operand()]))));
+    });
+}
+
+#[divan::bench]
+fn allocation(bencher: Bencher<'_, '_>) {
+    let allocator: Arc<dyn Allocator> = Malloc::shared();
+    bencher.bench_local(|| drop(black_box(HostTensor::allocate(DType::F32, Shape::scalar(), &allocator))));
 }
 
 #[divan::bench]
@@ -163,5 +217,35 @@ fn executeop_matmul_1x1(bencher: Bencher<'_, '_>) {
         });
         let unnamed = writer.string("");
         main.result(last, unnamed);
+    });
+}
+
+/// The trips of collatz(27), operator by operator, with the conditions read by the caller. The goal: 120 us.
+#[divan::bench]
+fn collatz_27(bencher: Bencher<'_, '_>) {
+    let core = core();
+    let op = |name: &str| core.op(name, OpAttrs::new()).unwrap_or_else(|error| panic!("{error}"));
+    let [not_equal, rest, half, times, plus] =
+        ["NotEqual", "FloorMod", "FloorDiv", "Mul", "AddV2"].map(|name| op(name));
+    let int = |n: i64| TensorHandle::from(scalar(n));
+    let [one, two, three, first] = [1, 2, 3, 27].map(int);
+    let call = |op: &Op, a: &TensorHandle, b: &TensorHandle| {
+        op.call(&[a.clone(), b.clone()]).unwrap_or_else(|error| panic!("{error}")).remove(0)
+    };
+    let holds = |x: &TensorHandle| {
+        let read = x.dense().and_then(|x| x.read::<I1>().ok());
+        read.is_some_and(|x| x[0].is_true())
+    };
+    bencher.bench_local(|| {
+        let (mut n, mut trips) = (first.clone(), 0);
+        while holds(&call(&not_equal, &n, &one)) {
+            n = if holds(&call(&not_equal, &call(&rest, &n, &two), &one)) {
+                call(&half, &n, &two)
+            } else {
+                call(&plus, &call(&times, &n, &three), &one)
+            };
+            trips += 1;
+        }
+        assert_eq!(trips, 111);
     });
 }
