@@ -65,6 +65,10 @@ fn hash(source: &Source, options: &CompileOptions) -> Option<u128> {
             add(b"graph");
             add(bytes);
         }
+        Source::Bytes(bytes) => {
+            add(b"bytes");
+            add(bytes);
+        }
         Source::File(path) => {
             let file = if path.is_dir() { saved_model(path)? } else { path.clone() };
             // Messages and locations have the path.

@@ -46,6 +46,8 @@ pub enum Source {
     Text(String),
     /// The bytes of a TensorFlow GraphDef.
     GraphDef(Vec<u8>),
+    /// The bytes of any file that names no others, by its contents.
+    Bytes(Bytes),
 }
 
 impl From<&Path> for Source {
@@ -204,7 +206,7 @@ pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<C
         let why = format!("optimization level {} packs no weights", options.level);
         return Err(CompileError(format!("no precision of {}: {why}", precision.name())));
     }
-    let Imported { module, init, text } = imported(source, &import_options(options), options.access)?;
+    let Imported { module, init, text } = imported(source, &import_options(options), &options.access)?;
     let mut resources = ResourcePlaces::default();
     let bef = placed(module, options, &mut resources).map_err(|found| refused(&found, &text))?;
     Ok(Compiled { bef, init, resources, is_from_cache: false })
@@ -219,7 +221,7 @@ pub(crate) fn compiled_frozen(
     options: &CompileOptions,
     values: &VariableValues<'_>,
 ) -> Result<Vec<u8>, CompileError> {
-    let Imported { module, text, .. } = imported(source, &import_options(options), options.access)?;
+    let Imported { module, text, .. } = imported(source, &import_options(options), &options.access)?;
     let public = module.functions().into_iter().find(|&function| !module.is_private(function));
     let name = public.and_then(|function| module.symbol_name(function));
     let name = name.map(|name| module.cx.str(name).to_owned()).unwrap_or_default();
@@ -245,14 +247,30 @@ pub(crate) fn refrozen(
 }
 
 /// The signatures of a MetaGraph or a SavedModel; other models have none.
-pub(crate) fn signatures(file: &KnownFile) -> Result<Vec<Signature>, CompileError> {
-    let FileKind::TensorFlow(kind @ (TensorFlowKind::MetaGraph | TensorFlowKind::SavedModel), encoding) =
-        file.kind
-    else {
-        return Ok(Vec::new());
+pub(crate) fn signatures(source: &Source, access: &FileAccess) -> Result<Vec<Signature>, CompileError> {
+    let declares = |kind| matches!(kind, TensorFlowKind::MetaGraph | TensorFlowKind::SavedModel);
+    let (model, name) = match source {
+        Source::Text(_) | Source::GraphDef(_) => return Ok(Vec::new()),
+        Source::Bytes(bytes) => {
+            let known = KnownBytes::of(bytes.clone())?;
+            match known.kind {
+                FileKind::TensorFlow(kind, encoding) if declares(kind) => {
+                    (known.tensorflow(kind, encoding)?, KnownBytes::NAME.to_owned())
+                }
+                _ => return Ok(Vec::new()),
+            }
+        }
+        Source::File(path) => {
+            let known = KnownFile::open(path, access)?;
+            match known.kind {
+                FileKind::TensorFlow(kind, encoding) if declares(kind) => {
+                    (known.tensorflow(kind, encoding)?, known.name())
+                }
+                _ => return Ok(Vec::new()),
+            }
+        }
     };
-    let found = file.tensorflow(kind, encoding)?.signatures(&[]);
-    let found = found.map_err(|found| refused(&found, &diag::Source::new(&file.name(), "")))?;
+    let found = model.signatures(&[]).map_err(|found| refused(&found, &diag::Source::new(&name, "")))?;
     Ok(found.into_iter().map(Signature::of).collect())
 }
 
@@ -265,7 +283,7 @@ pub(crate) fn ports(
 ) -> Result<(Vec<Port>, Vec<Port>), CompileError> {
     let initialization = Initialization::Without;
     let import = ImportOptions { everything, initialization, ..import_options(options) };
-    let Imported { module, text, .. } = imported(source, &import, options.access)?;
+    let Imported { module, text, .. } = imported(source, &import, &options.access)?;
     let inferred = verify(module).and_then(|module| {
         let mut passes = PassManager::parse("tf-shape-inference").map_err(|error| vec![*error])?;
         Ok(passes.run(module)?.0)
@@ -300,14 +318,64 @@ impl Imported {
     }
 }
 
-fn imported(source: Source, import: &ImportOptions, access: FileAccess) -> Result<Imported, CompileError> {
+fn imported(source: Source, import: &ImportOptions, access: &FileAccess) -> Result<Imported, CompileError> {
     match source {
         Source::Text(text) => from_text("<text>", &text),
         Source::GraphDef(bytes) => {
             let len = bytes.len();
             from_graphdef("<graph>", Cursor::new(bytes), len, import)
         }
+        Source::Bytes(bytes) => KnownBytes::of(bytes)?.import(import),
         Source::File(path) => KnownFile::open(&path, access)?.import(import),
+    }
+}
+
+/// The bytes of a file that was recognized.
+pub(crate) struct KnownBytes {
+    pub(crate) kind: FileKind,
+    pub(crate) bytes: Bytes,
+}
+
+impl KnownBytes {
+    /// The name in messages.
+    const NAME: &str = "<memory>";
+
+    /// Recognizes a file by its contents.
+    pub(crate) fn of(bytes: Bytes) -> Result<KnownBytes, CompileError> {
+        let first = &bytes[..bytes.len().min(N_BYTES)];
+        if let Some(what) = foreign(first) {
+            return Err(CompileError(format!("the model in memory is {what}")));
+        }
+        let unknown = "the model in memory is neither MLIR text, a TensorFlow graph or SavedModel, an ONNX \
+                       model, nor a compiled program";
+        let kind = recognize(first).ok_or_else(|| CompileError(unknown.to_owned()))?;
+        Ok(KnownBytes { kind, bytes })
+    }
+
+    /// The text, if it is one.
+    pub(crate) fn text(&self) -> Result<&str, CompileError> {
+        std::str::from_utf8(&self.bytes)
+            .map_err(|error| CompileError(format!("the text in memory is not UTF-8: {error}")))
+    }
+
+    fn tensorflow(&self, kind: TensorFlowKind, encoding: Encoding) -> Result<TensorFlowModel, CompileError> {
+        let is_text = encoding == Encoding::Text;
+        let model = TensorFlowModel::decode(kind, self.bytes.clone(), is_text, SAVED_VARIABLES);
+        model.map_err(|found| refused(&found, &diag::Source::new(Self::NAME, "")))
+    }
+
+    fn import(&self, import: &ImportOptions) -> Result<Imported, CompileError> {
+        match self.kind {
+            FileKind::Bef => Err(CompileError("the model in memory is compiled already".to_owned())),
+            FileKind::Text => from_text(Self::NAME, self.text()?),
+            FileKind::Onnx => {
+                let imported = onnx(self.bytes.clone(), import, &NoFiles);
+                Imported::model(Self::NAME, imported.map(|module| ImportedModel { module, init: None }))
+            }
+            FileKind::TensorFlow(kind, encoding) => {
+                Imported::model(Self::NAME, self.tensorflow(kind, encoding)?.import(import, &NoFiles))
+            }
+        }
     }
 }
 
@@ -321,13 +389,14 @@ pub(crate) struct KnownFile {
 
 impl KnownFile {
     /// Recognizes a file by its contents, or else by its extension.
-    pub(crate) fn open(path: &Path, access: FileAccess) -> Result<KnownFile, CompileError> {
+    pub(crate) fn open(path: &Path, access: &FileAccess) -> Result<KnownFile, CompileError> {
         let name = path.display();
         let path = match path.is_dir() {
             true => saved_model(path)
                 .ok_or_else(|| CompileError(format!("'{name}' is a folder without a SavedModel")))?,
             false => path.to_owned(),
         };
+        access.see(&path);
         let mut first = Vec::new();
         File::open(&path)
             .and_then(|file| file.take(N_BYTES as u64).read_to_end(&mut first))
@@ -356,7 +425,7 @@ impl KnownFile {
                 )));
             }
         };
-        Ok(KnownFile { path, kind, access })
+        Ok(KnownFile { path, kind, access: access.clone() })
     }
 
     fn name(&self) -> String {
@@ -374,7 +443,7 @@ impl KnownFile {
     /// The files beside it.
     fn folder(&self) -> ModelFolder<impl Fn(&Path) -> Result<Bytes, String>> {
         let root = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let access = self.access;
+        let access = self.access.clone();
         ModelFolder::new(root.unwrap_or(Path::new(".")), move |path: &Path| {
             access.bytes(path).map_err(|error| error.to_string())
         })

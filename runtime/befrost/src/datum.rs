@@ -85,6 +85,25 @@ impl Datum {
 }
 
 impl Datum {
+    /// The number or the text, if the value is a scalar or a tensor of one element.
+    ///
+    /// ```
+    /// use befrost::{Datum, HostTensor};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let loss = Datum::from(HostTensor::from_vec([1], vec![0.5f32])?);
+    /// assert_eq!(loss.item::<f32>()?, 0.5);
+    /// assert!(loss.item::<i32>().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The error that it is, or a type error if it is no single element of this type.
+    pub fn item<'d, T: TryFrom<&'d Datum, Error = Error>>(&'d self) -> Result<T, Error> {
+        T::try_from(self)
+    }
+
     /// Writes the value. A tensor is written as NumPy prints arrays; of one with more than `limit` elements
     /// only the edges.
     ///

@@ -15,6 +15,7 @@ use befrost_compiler::import::GradientRequest;
 use befrost_compiler::import::recognize::FileKind;
 use befrost_compiler::train::Optimizer;
 use befrost_kernel_api::{Error, ErrorCode};
+use befrost_tensor::bundle::Bytes;
 
 use crate::access::FileAccess;
 use crate::compile::{CompileOptions, KnownFile, Source, canonical, compile_with};
@@ -102,7 +103,7 @@ impl Graph {
     /// If there is no such file, or it is a program, which is no graph.
     pub fn open(path: impl AsRef<Path>) -> Result<Graph, Error> {
         let path = path.as_ref();
-        match found(path, FileAccess::default())?.kind {
+        match found(path, &FileAccess::default())?.kind {
             FileKind::Bef | FileKind::Text => {
                 Err(refused(format!("'{}' is a program, no graph", path.display())))
             }
@@ -118,6 +119,11 @@ impl Graph {
     /// A TensorFlow GraphDef in memory.
     pub fn graphdef(bytes: Vec<u8>) -> Graph {
         Graph { source: Source::GraphDef(bytes), additions: Additions::default() }
+    }
+
+    /// A graph that is the contents of a file.
+    pub(crate) fn of_bytes(bytes: Bytes) -> Graph {
+        Graph { source: Source::Bytes(bytes), additions: Additions::default() }
     }
 
     /// Adds the gradients of the sum of the ys with respect to xs. An x that is a variable's handle stands
@@ -216,7 +222,7 @@ impl Graph {
 ///
 /// # Errors
 /// If there is none, or it is not recognized.
-pub(crate) fn found(path: &Path, access: FileAccess) -> Result<KnownFile, Error> {
+pub(crate) fn found(path: &Path, access: &FileAccess) -> Result<KnownFile, Error> {
     if !path.exists() {
         let message = format!("there is no file '{}'", path.display());
         return Err(Error::new(ErrorCode::NotFound, message, Vec::new()));

@@ -7,7 +7,7 @@ use befrost_kernel_api::context::Resources;
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 
-use crate::compile::{CompileOptions, KnownFile, Source, compiled};
+use crate::compile::{CompileOptions, KnownBytes, KnownFile, Source, compiled};
 use crate::datum::Datum;
 use crate::port::Port;
 use crate::program::{CallOptions, Function, Program};
@@ -62,11 +62,59 @@ impl Model {
         options: &CompileOptions,
     ) -> Result<Model, Error> {
         let path = path.as_ref();
-        let (program, init) = match (KnownFile::open(path, options.access)?.kind, options.precision) {
-            (FileKind::Bef, None) => (options.access.program(runtime, path)?, None),
-            (FileKind::Bef, Some(_)) => return Err(compiled_already(path)),
+        let (kind, name) = (KnownFile::open(path, &options.access)?.kind, format!("'{}'", path.display()));
+        let source = Source::File(path.to_owned());
+        Model::made((kind, source, &name), runtime, options, || options.access.program(runtime, path))
+    }
+
+    /// [`Model::load`] of the contents of a file that names no other files.
+    ///
+    /// ```
+    /// use befrost::Model;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/digits/digits_mlp.pb");
+    /// let model = Model::from_bytes(std::fs::read(path)?)?;
+    /// assert_eq!(model.inputs()[0].name(), "images");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Model, Error> {
+        let runtime = Runtime::builder().build();
+        let runtime = runtime.map_err(|error| refused(error.to_string()))?;
+        Model::from_bytes_with(&runtime, bytes, &CompileOptions::default())
+    }
+
+    /// [`Model::load_with`] of the contents of a file that names no other files.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn from_bytes_with(
+        runtime: &Runtime,
+        bytes: Vec<u8>,
+        options: &CompileOptions,
+    ) -> Result<Model, Error> {
+        let KnownBytes { kind, bytes } = KnownBytes::of(bytes.into())?;
+        let source = Source::Bytes(bytes.clone());
+        let bef = || Ok(runtime.load_bytes(&bytes)?);
+        Model::made((kind, source, "the model in memory"), runtime, options, bef)
+    }
+
+    /// The model of a source of a kind, with a name for messages. `bef` loads it if it is compiled.
+    fn made(
+        (kind, source, name): (FileKind, Source, &str),
+        runtime: &Runtime,
+        options: &CompileOptions,
+        bef: impl FnOnce() -> Result<Program, Error>,
+    ) -> Result<Model, Error> {
+        let (program, init) = match (kind, options.precision) {
+            (FileKind::Bef, None) => (bef()?, None),
+            (FileKind::Bef, Some(_)) => return Err(compiled_already(name)),
             _ => {
-                let compiled = compiled(Source::File(path.to_owned()), options)?;
+                let compiled = compiled(source, options)?;
                 (runtime.load_bytes(&compiled.bef)?, compiled.init)
             }
         };
@@ -187,8 +235,8 @@ pub(crate) fn default_function(program: &Program, init: Option<&str>) -> Result<
 }
 
 /// The refusal of a precision for a program.
-pub(crate) fn compiled_already(path: &Path) -> Error {
-    refused(format!("'{}' is compiled already: its precision cannot change", path.display()))
+pub(crate) fn compiled_already(model: &str) -> Error {
+    refused(format!("{model} is compiled already: its precision cannot change"))
 }
 
 fn refused(message: String) -> Error {

@@ -342,7 +342,9 @@ impl Session {
             Content::Graph { .. } if !everything && !self.shared.signatures.is_empty() => {
                 Err(unnamed(&self.shared.signatures))
             }
-            Content::Graph { source, .. } => Ok(ports(source.clone(), &self.shared.options, everything)?),
+            Content::Graph { source, .. } => {
+                self.shared.reading(|| ports(source.clone(), &self.shared.options, everything))
+            }
             Content::Program(function) => Ok((named(function.arguments()), named(function.results()))),
         }
     }
@@ -428,7 +430,10 @@ impl SessionState {
     /// Gives the variables and tables of a model their values, if it says how.
     fn initialize(&self) -> Result<(), Error> {
         let Content::Graph { source, .. } = &self.content else { return Ok(()) };
-        let options = CompileOptions { initialization: Initialization::Alone, ..self.options.clone() };
+        // The checkpoint is read here only: a graph that trains may write it anew.
+        let access = self.options.access.to_changing();
+        let options =
+            CompileOptions { initialization: Initialization::Alone, access, ..self.options.clone() };
         let compiled = self.compiled(source, options)?;
         let Some(init) = compiled.init else { return Ok(()) };
         let results = self.runtime.load_bytes(&compiled.bef)?.function(&init)?;
@@ -436,10 +441,18 @@ impl SessionState {
         results.iter().try_for_each(|result| result.ok().map(|_| ()))
     }
 
+    /// Calls what reads the model, whose files must be what they were.
+    fn reading<T>(&self, read: impl FnOnce() -> Result<T, CompileError>) -> Result<T, Error> {
+        self.options.access.check()?;
+        let made = read();
+        self.options.access.check()?;
+        Ok(made?)
+    }
+
     /// Compiles a part of a graph, with the session's variables where it placed them first.
-    fn compiled(&self, source: &Source, mut options: CompileOptions) -> Result<Compiled, CompileError> {
+    fn compiled(&self, source: &Source, mut options: CompileOptions) -> Result<Compiled, Error> {
         if options.devices.devices.is_empty() {
-            return compiled(source.clone(), &options);
+            return self.reading(|| compiled(source.clone(), &options));
         }
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         options.resources = places.clone();
@@ -537,8 +550,24 @@ impl Callable {
     /// # Errors
     /// If there are more or fewer values than feeds, one has another type, or the computation fails.
     pub fn call(&self, feeds: impl IntoIterator<Item = impl Into<Datum>>) -> Result<Results, Error> {
+        self.call_with(feeds, &RunOptions::default())
+    }
+
+    /// [`Callable::call`] with options.
+    ///
+    /// # Errors
+    /// As [`Callable::call`], and if the options name targets.
+    pub fn call_with(
+        &self,
+        feeds: impl IntoIterator<Item = impl Into<Datum>>,
+        options: &RunOptions,
+    ) -> Result<Results, Error> {
+        if let Some(target) = options.targets.first() {
+            let message = format!("a callable has no further targets, such as '{target}'");
+            return Err(refused(ErrorCode::InvalidArgument, message));
+        }
         let feeds = feeds.into_iter().map(|feed| feed.into().into_value()).collect();
-        self.executable.call(&self.session, feeds, &RunOptions::default())
+        self.executable.call(&self.session, feeds, options)
     }
 
     /// [`Callable::call`] from one list to another: takes the feeds, in their order, and appends the fetches.

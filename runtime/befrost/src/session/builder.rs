@@ -21,7 +21,8 @@ use super::executable::Clock;
 use super::refusal::{near, refused};
 use super::{Progress, RunOptions, Session, SessionState, Shapes, names_of};
 use crate::access::FileAccess;
-use crate::compile::{CompileOptions, KnownFile, Source, compile_with, signatures};
+use crate::build::{Module, compile_module};
+use crate::compile::{CompileOptions, KnownBytes, Source, compile_with, signatures};
 use crate::datum::Datum;
 use crate::graph::{Graph, found};
 use crate::model::{DEFAULTS, compiled_already, default_function, public};
@@ -182,13 +183,17 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// If the file does not exist, has nothing of which parts could run, or lacks the signature, the
-    /// initialization fails, or the builder was given a runtime, and kernels or a library too.
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Session, Error> {
+    /// initialization fails, or the builder was given a runtime, and kernels or a library too. The session
+    /// reads the files of a graph again; a file that has changed since is an error of what asks for it.
+    pub fn open(mut self, path: impl AsRef<Path>) -> Result<Session, Error> {
         let path = path.as_ref();
-        let file = found(path, self.options.access)?;
+        self.options.access = self.options.access.to_unchanged();
+        let file = found(path, &self.options.access)?;
         match file.kind {
-            FileKind::TensorFlow(..) | FileKind::Onnx => self.build(Graph::at(path), signatures(&file)?),
-            FileKind::Bef if self.options.precision.is_some() => Err(compiled_already(path)),
+            FileKind::TensorFlow(..) | FileKind::Onnx => self.build(Graph::at(path)),
+            FileKind::Bef if self.options.precision.is_some() => {
+                Err(compiled_already(&format!("'{}'", path.display())))
+            }
             FileKind::Bef => self.with_program(|runtime, options| options.access.program(runtime, path)),
             FileKind::Text => {
                 self.with_program(|runtime, options| Ok(runtime.load_bytes(&compile_with(path, options)?)?))
@@ -200,12 +205,57 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// As [`SessionBuilder::open`].
-    pub fn graph(self, graph: Graph) -> Result<Session, Error> {
-        let signatures = match &graph.source {
-            Source::File(path) => signatures(&KnownFile::open(path, self.options.access)?)?,
-            Source::Text(_) | Source::GraphDef(_) => Vec::new(),
-        };
-        self.build(graph, signatures)
+    pub fn graph(mut self, graph: Graph) -> Result<Session, Error> {
+        self.options.access = self.options.access.to_unchanged();
+        self.build(graph)
+    }
+
+    /// [`SessionBuilder::open`] of the contents of a file that names no other files: an ONNX model, a
+    /// TensorFlow graph or SavedModel, MLIR text, or a BEF file.
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::open`].
+    pub fn bytes(self, bytes: Vec<u8>) -> Result<Session, Error> {
+        let known = KnownBytes::of(bytes.into())?;
+        match known.kind {
+            FileKind::TensorFlow(..) | FileKind::Onnx => self.graph(Graph::of_bytes(known.bytes)),
+            FileKind::Bef if self.options.precision.is_some() => Err(compiled_already("the model in memory")),
+            FileKind::Bef => self.with_program(|runtime, _| Ok(runtime.load_bytes(&known.bytes)?)),
+            FileKind::Text => self.text(known.text()?),
+        }
+    }
+
+    /// Opens a function of MLIR text, all of whose arguments are fed.
+    ///
+    /// ```
+    /// use befrost::{Datum, RunOptions, Session};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let session = Session::builder().text(
+    ///     "func.func @twice(%x: i32 {bef.name = \"x\"}) -> (i32 {bef.name = \"y\"}) {
+    ///   %y = tfrt.add.i32 %x, %x
+    ///   tfrt.return %y : i32
+    /// }",
+    /// )?;
+    /// let results = session.run_with(&[("x", Datum::from(21i32))], &["y"], &RunOptions::default())?;
+    /// assert_eq!(results["y"].item::<i32>()?, 42);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::open`].
+    pub fn text(self, text: &str) -> Result<Session, Error> {
+        let source = Source::Text(text.to_owned());
+        self.with_program(|runtime, options| Ok(runtime.load_bytes(&compile_with(source, options)?)?))
+    }
+
+    /// [`SessionBuilder::text`] of a module that a front end has built.
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::open`].
+    pub fn module(self, module: Module) -> Result<Session, Error> {
+        self.with_program(|runtime, options| Ok(runtime.load_bytes(&compile_module(module, options)?)?))
     }
 
     /// Opens a TensorFlow GraphDef in memory.
@@ -261,8 +311,9 @@ impl SessionBuilder {
         }
     }
 
-    /// A session on a graph with these signatures.
-    fn build(mut self, graph: Graph, signatures: Vec<Signature>) -> Result<Session, Error> {
+    /// A session on a graph.
+    fn build(mut self, graph: Graph) -> Result<Session, Error> {
+        let signatures = signatures(&graph.source, &self.options.access)?;
         let runtime = self.take_runtime()?;
         let init = self.options.init.take();
         let is_initialized = self.resources.is_some();

@@ -19,7 +19,7 @@ use super::refusal::refused;
 use super::variables::failed;
 use super::{Session, unnamed};
 use crate::cache::replace;
-use crate::compile::{CompileOptions, VariableValues, compiled_frozen, refrozen};
+use crate::compile::{CompileOptions, Source, VariableValues, compiled_frozen, refrozen};
 use crate::signature::Signature;
 
 impl Session {
@@ -58,7 +58,7 @@ impl Session {
             Content::Graph { source, .. } => {
                 let signature = chosen.map(Signature::name).map(str::to_owned);
                 let options = CompileOptions { signature, ..self.saving() };
-                self.saved(path.as_ref(), |values| compiled_frozen(source.clone(), &options, values))
+                self.saved(path.as_ref(), |values| self.frozen(source, &options, values))
             }
         }
     }
@@ -85,7 +85,16 @@ impl Session {
             fetches: fetches.iter().map(|fetch| content.fetched(fetch).to_owned()).collect(),
             ..self.saving()
         };
-        self.saved(path.as_ref(), |values| compiled_frozen(source.clone(), &options, values))
+        self.saved(path.as_ref(), |values| self.frozen(source, &options, values))
+    }
+
+    fn frozen(
+        &self,
+        source: &Source,
+        options: &CompileOptions,
+        values: &VariableValues<'_>,
+    ) -> Result<Vec<u8>, Error> {
+        self.shared.reading(|| compiled_frozen(source.clone(), options, values))
     }
 
     /// The options of the compilation, whose variables have the session's names.
