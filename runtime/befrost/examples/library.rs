@@ -1,11 +1,11 @@
-//! A kernel library: an op of a dialect of its own, an operator with a shape function and an attribute, and
-//! an operator that is wrong. `bef-exec program.mlir --library target/debug/examples/liblibrary.so` knows
+//! A kernel library: an op of a dialect of its own, an operator with a shape function, an attribute and two
+//! element types, one that another thread finishes, and one that is wrong. `bef-exec program.mlir --library target/debug/examples/liblibrary.so` knows
 //! them.
 
 use std::ffi::CStr;
 
-use befrost::library::{Frame, LibraryKernel, UseAttrs, UseShapes};
-use befrost::{ErrorCode, KernelError};
+use befrost::library::{Frame, Later, LibraryKernel, UseAttrs, UseShapes};
+use befrost::{DType, ErrorCode, KernelError};
 
 /// The length of a vector.
 struct Length;
@@ -28,12 +28,12 @@ impl LibraryKernel for Length {
 
 /// Elements times a number.
 struct Scaled {
-    by: f32,
+    by: f64,
 }
 
 impl LibraryKernel for Scaled {
     const NAME: &'static CStr = c"tf.PlaneScale";
-    const SIGNATURE: &'static CStr = c"x:float -> y:float; by:float=1";
+    const SIGNATURE: &'static CStr = c"x:T -> y:T; T:{float,double} by:float=1";
     const SUMMARY: &'static CStr = c"Elements times a number.";
 
     fn prepare(attrs: &UseAttrs<'_>) -> Result<Scaled, String> {
@@ -41,13 +41,19 @@ impl LibraryKernel for Scaled {
         if by < 0.0 {
             return Err(format!("'by' is {by}, which is negative"));
         }
-        Ok(Scaled { by: by as f32 })
+        Ok(Scaled { by })
     }
 
     fn run(&self, frame: &mut Frame<'_>) -> Result<(), KernelError> {
         let x = frame.operand(0)?;
-        for (y, x) in frame.result::<f32>(0, x.dims)?.iter_mut().zip(x.elements::<f32>()?) {
-            *y = x * self.by;
+        if x.dtype == Some(DType::F64) {
+            for (y, x) in frame.result::<f64>(0, x.dims)?.iter_mut().zip(x.elements::<f64>()?) {
+                *y = x * self.by;
+            }
+        } else {
+            for (y, x) in frame.result::<f32>(0, x.dims)?.iter_mut().zip(x.elements::<f32>()?) {
+                *y = x * self.by as f32;
+            }
         }
         Ok(())
     }
@@ -57,6 +63,45 @@ impl LibraryKernel for Scaled {
             Some(dims) => shapes.set(0, dims),
             None => Ok(()),
         }
+    }
+}
+
+/// Twice a number, by another thread. Negative numbers fail, 0 is never finished, and 1 fails after all.
+struct Twice;
+
+impl Twice {
+    fn end(mut later: Later) -> Result<(), KernelError> {
+        let number = later.operand(0)?.elements::<i32>()?[0];
+        match number {
+            0 => drop(later),
+            ..0 => later.fail(&KernelError::new(ErrorCode::OutOfRange, format!("{number} is negative"))),
+            _ => {
+                later.result(0, &[])?[0] = 2 * number;
+                later.finish();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LibraryKernel for Twice {
+    const NAME: &'static CStr = c"plane.twice";
+    const SIGNATURE: &'static CStr = c"i32 -> i32";
+    const SUMMARY: &'static CStr = c"twice a number, by another thread";
+
+    fn prepare(_: &UseAttrs<'_>) -> Result<Twice, String> {
+        Ok(Twice)
+    }
+
+    fn run(&self, frame: &mut Frame<'_>) -> Result<(), KernelError> {
+        let later = frame.defer()?;
+        if frame.operand(0)?.elements::<i32>()? == [1] {
+            // The thread ends it, with this error.
+            std::thread::spawn(move || Twice::end(later));
+            return Err(KernelError::new(ErrorCode::Unavailable, "1 is too small"));
+        }
+        std::thread::spawn(move || Twice::end(later));
+        Ok(())
     }
 }
 
@@ -90,4 +135,4 @@ impl LibraryKernel for Wrong {
     }
 }
 
-befrost::library!(c"plane": Length, Scaled, Wrong);
+befrost::library!(c"plane": Length, Scaled, Twice, Wrong);

@@ -34,7 +34,7 @@ use befrost_tensor::tf::op::row::{function, impure};
 use befrost_tensor::tf::op::{self, Cost, OpRow, Type};
 use befrost_tensor::{HostTensor, TensorError};
 
-pub use self::guest::{Frame, Kernels, LibraryKernel, Operand, UseAttrs, UseShapes};
+pub use self::guest::{Frame, Kernels, Later, LibraryKernel, Operand, UseAttrs, UseShapes};
 
 use self::abi::{AttrSource, Attrs, EntryFn, HOST, LibraryMessage, RawKernel, RawLibrary, VERSION};
 use self::call::LibraryCall;

@@ -24,7 +24,8 @@ fn runtime() -> Runtime {
     // `befrost_library.h`.
     let loaded = unsafe { Library::load(&library) }.expect("it is accepted");
     assert_eq!(loaded.name(), "plane");
-    assert_eq!(loaded.kernels().collect::<Vec<_>>(), ["plane.length", "tf.PlaneScale", "tf.PlaneWrong"]);
+    let kernels = ["plane.length", "tf.PlaneScale", "plane.twice", "tf.PlaneWrong"];
+    assert_eq!(loaded.kernels().collect::<Vec<_>>(), kernels);
     // SAFETY: as above.
     let builder = unsafe { Runtime::builder().work_queue("s").library(&library) }.expect("it is accepted");
     builder.build().expect("a runtime")
@@ -42,6 +43,11 @@ fn operators_of_the_library_are_executed() {
     let empty = TensorHandle::from(HostTensor::from_vec([2, 0], Vec::<f32>::new()).expect("a tensor"));
     let y = scale.call(&[empty]).expect("it is called").remove(0).wait().expect("it runs");
     assert_eq!(y.shape().dims(), [2, 0]);
+    let wide = TensorHandle::from(HostTensor::from_vec([1], vec![0.1f64]).expect("a tensor"));
+    let y = scale.call(&[wide]).expect("it is called").remove(0).wait().expect("it runs");
+    assert_eq!(y.to_vec::<f64>().expect("doubles"), [0.25]);
+    let ints = TensorHandle::from(HostTensor::from_vec([1], vec![1i32]).expect("a tensor"));
+    assert!(scale.call(&[ints]).and_then(|made| made[0].wait()).is_err());
     let negative = core.op("PlaneScale", OpAttrs::new().set("by", -1.0f32));
     let refused = negative.and_then(|op| op.call(&[x])).and_then(|made| made[0].wait());
     assert!(refused.expect_err("refused").to_string().contains("'by' is -1, which is negative"));
@@ -71,6 +77,24 @@ fn mistakes_of_the_library_are_errors() {
         let error = fails(how);
         assert!(error.message().contains(message), "{how}: {error}");
     }
+}
+
+/// A kernel that another thread finishes, or makes fail, or never finishes.
+#[test]
+#[cfg(all(target_os = "linux", feature = "compile"))]
+fn results_of_the_library_come_later() {
+    let text = "func.func @main(%x: i32) -> i32 {\n  %y = \"plane.twice\"(%x) : (i32) -> i32\n  \
+                tfrt.return %y : i32\n}\n";
+    let runtime = runtime();
+    let bef = befrost::compile(befrost::Source::Text(text.to_owned())).expect("it compiles");
+    let main = runtime.load_bytes(&bef).expect("it loads").function("main").expect("it is there");
+    let twice = |x: i32| main.call_ok([x.into()]).map(|made| made[0].item::<i32>().expect("a number"));
+    for x in 2..50 {
+        assert_eq!(twice(x).expect("it is finished"), 2 * x);
+    }
+    assert!(twice(-3).expect_err("it fails").message().contains("-3 is negative"));
+    assert!(twice(0).expect_err("it is dropped").message().contains("dropped before it was finished"));
+    assert!(twice(1).expect_err("it fails").message().contains("1 is too small"));
 }
 
 #[test]

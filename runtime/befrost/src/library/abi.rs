@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_void};
+use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 
 use befrost_kernel_api::{ErrorCode, KernelError};
@@ -90,6 +91,17 @@ pub(super) struct RawLibrary {
     pub(super) kernels: *const RawKernel,
     pub(super) n_kernels: usize,
 }
+
+// The layout of libraries of the first version. `layout.c` of the C interface pins that of the header.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    assert!(offset_of!(View, dims) == 8 && offset_of!(View, bytes) == 24);
+    assert!(offset_of!(Host, version) == 4 && offset_of!(Host, error) == 8);
+    assert!(offset_of!(Host, attr_ints) == 56 && offset_of!(Host, fail) == 104);
+    assert!(offset_of!(Host, drop) == 152 && offset_of!(Host, refuse) == 176);
+    assert!(offset_of!(RawKernel, summary) == 24 && offset_of!(RawKernel, infer) == 56);
+    assert!(offset_of!(RawLibrary, kernels) == 16 && offset_of!(RawLibrary, n_kernels) == 24);
+};
 
 /// `befrost_library_v1`.
 pub(super) type EntryFn = extern "C" fn(*const Host, *mut RawLibrary) -> *mut LibraryMessage;

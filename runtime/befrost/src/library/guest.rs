@@ -8,7 +8,7 @@
 //! The host's functions are called through its table, so a library works with any host of its version. A
 //! panic becomes an error of the kernel.
 //!
-//! Not here: kernels that finish later, which use the table of `befrost_library.h` directly.
+//! A kernel may leave its results to another thread: [`Frame::defer`] gives what ends it.
 
 #![allow(unsafe_code, reason = "pointers from the host; the header is the contract")]
 
@@ -24,7 +24,7 @@ use befrost_tensor::{DType, Element};
 
 use super::abi::{Attrs, CODES, Host, LibraryMessage, OK, PortShapes, RawKernel, RawLibrary, VERSION, View};
 use super::call::LibraryCall;
-use super::{BLOCKING, DONE, FAILED, PURE};
+use super::{BLOCKING, DONE, FAILED, LATER, PURE};
 
 /// A kernel of a library, and the state of one of its uses.
 pub trait LibraryKernel: Sized + Send + Sync + 'static {
@@ -120,8 +120,18 @@ impl UseAttrs<'_> {
 
 /// A kernel that runs.
 pub struct Frame<'f> {
-    host: &'f Host,
+    host: &'static Host,
     call: *mut LibraryCall,
+    /// Its ticket, if its results come later.
+    ticket: Option<u64>,
+    lifetime: PhantomData<&'f LibraryCall>,
+}
+
+/// The end of a kernel whose results come later, by any thread. Dropped, it makes the kernel fail.
+#[must_use = "the kernel fails if it is dropped"]
+pub struct Later {
+    host: &'static Host,
+    ticket: u64,
 }
 
 /// An operand: a tensor, a number, which is a tensor of rank 0, or a chain, which has no element type.
@@ -174,17 +184,8 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// If there are not so many.
     pub fn operand(&self, i: usize) -> Result<Operand<'f>, KernelError> {
-        let mut view = View { dtype: 0, rank: 0, dims: null(), data: null(), bytes: 0 };
-        let found = u32::try_from(i).is_ok_and(|i| (self.host.operand)(self.call, i, &mut view) == OK);
-        if !found {
-            return Err(KernelError::invalid(format!("there is no operand #{i}")));
-        }
-        let View { dtype, rank, dims, data, bytes } = view;
-        // SAFETY: by the header's contract `rank` sizes begin there, until `run` returns.
-        let dims = unsafe { elements(dims, usize::try_from(rank).unwrap_or(0)) };
-        // SAFETY: as above, with `bytes` bytes.
-        let bytes = unsafe { elements(data.cast::<u8>(), bytes) };
-        Ok(Operand { dtype: dtype_of(dtype), dims, bytes })
+        // SAFETY: by the header's contract the view is valid until `run` returns.
+        unsafe { operand_by(i, |i, view| (self.host.operand)(self.call, i, view)) }
     }
 
     /// The elements of a result of these sizes, to be written; they begin as zeros. A result is made once.
@@ -192,25 +193,23 @@ impl<'f> Frame<'f> {
     /// # Errors
     /// If the result is made already, is not there, or has no memory.
     pub fn result<T: Element>(&mut self, i: usize, dims: &[i64]) -> Result<&'f mut [T], KernelError> {
-        let wrong = || KernelError::invalid(format!("result #{i} of sizes {dims:?} cannot be made"));
-        let size = |&dim: &i64| usize::try_from(dim).ok();
-        let n = dims.iter().map(size).try_fold(1usize, |n, dim| n.checked_mul(dim?)).ok_or_else(wrong)?;
-        let (at, rank) =
-            (u32::try_from(i).map_err(|_| wrong())?, i32::try_from(dims.len()).map_err(|_| wrong())?);
-        let code = Type::Dense(T::DTYPE).code();
-        let data = (self.host.result)(self.call, at, code, rank, dims.as_ptr()).cast::<T>();
-        if data.is_null() {
-            return Err(wrong());
+        let make = |i, dtype, rank, dims| (self.host.result)(self.call, i, dtype, rank, dims);
+        // SAFETY: by the header's contract the memory is valid until `run` returns, and is given once.
+        unsafe { result_by(i, dims, make) }
+    }
+
+    /// Leaves the results to any thread, at any time after `run` has returned or before. The operands are
+    /// copied for it.
+    ///
+    /// # Errors
+    /// If they are left to another one, or the kernel may block, or there is no memory.
+    pub fn defer(&mut self) -> Result<Later, KernelError> {
+        let ticket = (self.host.defer)(self.call);
+        if ticket == 0 {
+            return Err(KernelError::new(ErrorCode::Internal, "the results cannot come later"));
         }
-        if n == 0 {
-            // Memory without elements need not be aligned.
-            return Ok(&mut []);
-        }
-        // SAFETY: the host gave memory for `n` aligned elements.
-        unsafe { data.write_bytes(0, n) };
-        // SAFETY: as above; the host gives the memory of a result once, until `run` returns, and any bytes
-        // are elements.
-        Ok(unsafe { std::slice::from_raw_parts_mut(data, n) })
+        self.ticket = Some(ticket);
+        Ok(Later { host: self.host, ticket })
     }
 
     /// Makes an operand a result, without a copy.
@@ -224,6 +223,96 @@ impl<'f> Frame<'f> {
             false => Err(KernelError::invalid(format!("operand #{operand} cannot be result #{i}"))),
         }
     }
+}
+
+impl Later {
+    /// An operand.
+    ///
+    /// # Errors
+    /// If there are not so many.
+    pub fn operand(&self, i: usize) -> Result<Operand<'_>, KernelError> {
+        // SAFETY: by the header's contract the view is valid until the ticket ends, which takes `self`.
+        unsafe { operand_by(i, |i, view| (self.host.later_operand)(self.ticket, i, view)) }
+    }
+
+    /// The elements of a result, as those of [`Frame::result`].
+    ///
+    /// # Errors
+    /// As [`Frame::result`].
+    pub fn result<T: Element>(&mut self, i: usize, dims: &[i64]) -> Result<&mut [T], KernelError> {
+        let make = |i, dtype, rank, dims| (self.host.later_result)(self.ticket, i, dtype, rank, dims);
+        // SAFETY: by the header's contract the memory is valid until the ticket ends, which takes `self`, and
+        // is given once.
+        unsafe { result_by(i, dims, make) }
+    }
+
+    /// Ends the kernel: its results are there.
+    pub fn finish(self) {
+        (self.host.finish)(self.ticket);
+        std::mem::forget(self);
+    }
+
+    /// Ends the kernel with an error.
+    pub fn fail(self, error: &KernelError) {
+        (self.host.later_fail)(self.ticket, number_of(error.code()), message_of(error).as_ptr());
+        self.finish();
+    }
+}
+
+impl Drop for Later {
+    fn drop(&mut self) {
+        (self.host.drop)(self.ticket);
+    }
+}
+
+/// The operand that the host's function gives.
+///
+/// # Safety
+/// The view that it stores must be valid for `'a`.
+unsafe fn operand_by<'a>(
+    i: usize,
+    view_of: impl FnOnce(u32, *mut View) -> i32,
+) -> Result<Operand<'a>, KernelError> {
+    let mut view = View { dtype: 0, rank: 0, dims: null(), data: null(), bytes: 0 };
+    let found = u32::try_from(i).is_ok_and(|i| view_of(i, &mut view) == OK);
+    if !found {
+        return Err(KernelError::invalid(format!("there is no operand #{i}")));
+    }
+    let View { dtype, rank, dims, data, bytes } = view;
+    // SAFETY: by the header's contract `rank` sizes begin there, and by the caller's they are valid.
+    let dims = unsafe { elements(dims, usize::try_from(rank).unwrap_or(0)) };
+    // SAFETY: as above, with `bytes` bytes.
+    let bytes = unsafe { elements(data.cast::<u8>(), bytes) };
+    Ok(Operand { dtype: dtype_of(dtype), dims, bytes })
+}
+
+/// The memory that the host's function gives for a result, with zeros in it.
+///
+/// # Safety
+/// It must be valid for `'a`, and be given once.
+unsafe fn result_by<'a, T: Element>(
+    i: usize,
+    dims: &[i64],
+    make: impl FnOnce(u32, i32, i32, *const i64) -> *mut c_void,
+) -> Result<&'a mut [T], KernelError> {
+    let wrong = || KernelError::invalid(format!("result #{i} of sizes {dims:?} cannot be made"));
+    let size = |&dim: &i64| usize::try_from(dim).ok();
+    let n = dims.iter().map(size).try_fold(1usize, |n, dim| n.checked_mul(dim?)).ok_or_else(wrong)?;
+    let (at, rank) =
+        (u32::try_from(i).map_err(|_| wrong())?, i32::try_from(dims.len()).map_err(|_| wrong())?);
+    let data = make(at, Type::Dense(T::DTYPE).code(), rank, dims.as_ptr()).cast::<T>();
+    if data.is_null() {
+        return Err(wrong());
+    }
+    if n == 0 {
+        // Memory without elements need not be aligned.
+        return Ok(&mut []);
+    }
+    // SAFETY: the host gave memory for `n` aligned elements.
+    unsafe { data.write_bytes(0, n) };
+    // SAFETY: as above; by the caller's contract the memory is given once and valid, and any bytes are
+    // elements.
+    Ok(unsafe { std::slice::from_raw_parts_mut(data, n) })
 }
 
 /// The shapes of a use that is compiled.
@@ -273,7 +362,7 @@ unsafe fn elements<'a, T>(first: *const T, n: usize) -> &'a [T] {
 }
 
 /// The table of the host that called.
-fn table<'h>(host: *const Host) -> &'h Host {
+fn table(host: *const Host) -> &'static Host {
     // SAFETY: by the header's contract the host passes its table, which lives forever.
     unsafe { &*host }
 }
@@ -325,11 +414,18 @@ extern "C" fn run_of<K: LibraryKernel>(host: *const Host, state: *mut c_void, ca
     let host = table(host);
     // SAFETY: the host passes a state that `prepare_of` made and `release_of` has not taken.
     let kernel = unsafe { &*state.cast::<K>() };
-    match outcome(|| kernel.run(&mut Frame { host, call })) {
-        Ok(()) => DONE,
-        Err(error) => {
+    let mut frame = Frame { host, call, ticket: None, lifetime: PhantomData };
+    match (outcome(|| kernel.run(&mut frame)), frame.ticket) {
+        (Ok(()), None) => DONE,
+        (Ok(()), Some(_)) => LATER,
+        (Err(error), None) => {
             (host.fail)(call, number_of(error.code()), message_of(&error).as_ptr());
             FAILED
+        }
+        (Err(error), Some(ticket)) => {
+            // Another thread may use the operands until it ends the ticket.
+            (host.later_fail)(ticket, number_of(error.code()), message_of(&error).as_ptr());
+            LATER
         }
     }
 }
