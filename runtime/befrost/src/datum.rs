@@ -4,9 +4,10 @@ use std::convert::identity;
 use std::fmt;
 
 use befrost_kernel_api::{Error, ErrorCode, Value};
-use befrost_kernels::{Strings, Tensor, Text};
+use befrost_kernels::{Strings, Tensor, Text, opaque_type};
 use befrost_tensor::print::numpy;
-use befrost_tensor::{HostTensor, I1, StringTensor};
+use befrost_tensor::tf::op::Type;
+use befrost_tensor::{HostTensor, I1, Shape, StringTensor};
 
 /// An argument or a result: a scalar, a tensor, or an error.
 #[derive(Clone, Debug)]
@@ -39,6 +40,22 @@ impl Datum {
             let message = format!("expected a tensor of strings, got a value of type {}", value.type_name());
             Error::new(ErrorCode::InvalidArgument, message, Vec::new())
         })
+    }
+
+    /// The element type and the shape of a tensor. Of one without elements, a variable's handle or a list, the
+    /// shape is that of a scalar.
+    ///
+    /// # Errors
+    /// The error that it is, or a type error if it is no tensor.
+    pub fn tensor_type(&self) -> Result<(Type, Shape), Error> {
+        let value = self.ok()?;
+        if let Some(Strings(strings)) = value.downcast_ref::<Strings>() {
+            return Ok((Type::String, strings.shape().clone()));
+        }
+        match opaque_type(value) {
+            Some(ty) => Ok((ty, Shape::scalar())),
+            None => self.tensor().map(|tensor| (Type::Dense(tensor.dtype()), tensor.shape().clone())),
+        }
     }
 
     /// The host runtime's value.

@@ -78,7 +78,7 @@ pub use befrost_kernel_api::kernel::Kernel;
 pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, device, kernel};
 pub use befrost_kernels::{allow_folder, assign_variable_values, variable_values};
 pub use befrost_tensor::narrow::Precision;
-pub use befrost_tensor::tf::Philox;
+pub use befrost_tensor::tf::{PartialShape, Philox};
 pub use befrost_tensor::{
     DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, bundle, mem, npy,
 };

@@ -2,6 +2,7 @@
 
 use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_kernels::{Strings, Tensor};
+use befrost_tensor::tf::op::Type;
 use befrost_tensor::{DType, HostTensor};
 
 /// The type of chains.
@@ -51,6 +52,12 @@ impl Port {
             Some(tensor) => tensor.dtype,
             None => self.ty.parse().ok(),
         }
+    }
+
+    /// The element type of a tensor, of texts, too, or the type of a number; `None` for anything else.
+    pub fn element_type(&self) -> Option<Type> {
+        let is_text = self.tensor.as_ref().is_some_and(|tensor| tensor.dtype.is_none());
+        if is_text { Some(Type::String) } else { self.dtype().map(Type::Dense) }
     }
 
     /// The sizes of a tensor, `None` for a size that differs from call to call. `None` for a tensor of

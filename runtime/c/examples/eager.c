@@ -41,7 +41,7 @@ static void *add(void *argument) {
 }
 
 int main(int argc, char **argv) {
-  const bf_runtime_options options = {sizeof options, "mstd:2", 1 << 28, NULL, 0};
+  const bf_runtime_options options = {.size = sizeof options, .work_queue = "mstd:2", .max_memory = 1 << 28};
   const char *feed_names[] = {"images"}, *fetch_names[] = {"logits"}, *words[] = {"one", "two"};
   const int64_t dims[2] = {2, 64}, count[1] = {2};
   static float pixels[128];

@@ -45,7 +45,7 @@ static bf_tensor *read_array(const char *path) {
 }
 
 int main(int argc, char **argv) {
-  bf_runtime_options options = {sizeof options, "s", 0, NULL, 0};
+  bf_runtime_options options = {.size = sizeof options, .work_queue = "s"};
   bf_tensor *inputs[MOST], *outputs[MOST];
   bf_runtime *runtime = NULL;
   bf_model *model = NULL;

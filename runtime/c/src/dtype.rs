@@ -22,12 +22,23 @@ const DTYPES: [(i32, DType); 15] = [
     (23, DType::UI64),
 ];
 
-/// The number of strings, which no `DType` is.
-pub(crate) const STRING: i32 = 7;
+/// The element types of other tensors.
+const OTHERS: [(i32, Type); 3] = [(7, Type::String), (20, Type::Resource), (21, Type::Variant)];
 
 /// The element type of a number, strings among them.
 pub(crate) fn type_of_number(number: i32) -> Option<Type> {
-    if number == STRING { Some(Type::String) } else { of_number(number).map(Type::Dense) }
+    let other = OTHERS.iter().find(|(known, _)| *known == number).map(|&(_, ty)| ty);
+    other.or_else(|| of_number(number).map(Type::Dense))
+}
+
+/// The number of an element type.
+pub(crate) fn number(ty: Type) -> i32 {
+    match ty {
+        Type::Dense(dtype) => {
+            DTYPES.iter().find(|(_, known)| *known == dtype).map_or(0, |&(number, _)| number)
+        }
+        other => OTHERS.iter().find(|(_, known)| *known == other).map_or(0, |&(number, _)| number),
+    }
 }
 
 /// The element type of a number.
@@ -35,15 +46,11 @@ pub(crate) fn of_number(number: i32) -> Option<DType> {
     DTYPES.iter().find(|(known, _)| *known == number).map(|&(_, dtype)| dtype)
 }
 
-/// The number of an element type.
-pub(crate) fn number(dtype: DType) -> i32 {
-    DTYPES.iter().find(|(_, known)| *known == dtype).map_or(0, |&(number, _)| number)
-}
-
 #[test]
-fn every_dtype_has_a_number() {
-    for (number_of, dtype) in DTYPES {
-        assert_eq!((of_number(number_of), number(dtype)), (Some(dtype), number_of));
+fn every_type_has_a_number() {
+    let types = DTYPES.iter().map(|&(number, dtype)| (number, Type::Dense(dtype))).chain(OTHERS);
+    for (known, ty) in types {
+        assert_eq!((type_of_number(known), number(ty)), (Some(ty), known));
     }
-    assert_eq!(of_number(0), None);
+    assert_eq!(type_of_number(0), None);
 }

@@ -1,12 +1,17 @@
 //! Counted handles: a tag that tells their kind, and the value.
 
 use std::ffi::CString;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle};
+#[cfg(feature = "libraries")]
+use befrost::Library;
+use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle, Type};
 #[cfg(feature = "compile")]
-use befrost::{Callable, Model, Run, Session};
-use befrost::{Datum, Error, HostTensor, Program, Runtime};
+use befrost::{Callable, Model, Port, Run, Session};
+use befrost::{Datum, Error, ErrorCode, HostTensor, Program, Runtime};
+
+#[cfg(feature = "compile")]
+use crate::dtype;
 
 /// A value behind an opaque pointer. The tag comes first, at the same place in all kinds.
 #[repr(C)]
@@ -33,10 +38,11 @@ pub(crate) struct ErrorText {
     pub(crate) calls: Vec<CString>,
 }
 
-/// A tensor of numbers or strings, and its dimensions as the header has them.
+/// A tensor of any kind, and its type and dimensions as the header has them.
 #[derive(Debug)]
 pub(crate) struct TensorValue {
     pub(crate) value: Datum,
+    pub(crate) ty: Type,
     pub(crate) dims: Vec<i64>,
 }
 
@@ -44,17 +50,33 @@ impl TensorValue {
     /// # Errors
     /// The error that the value is, or that of a value that is no tensor.
     pub(crate) fn new(value: Datum) -> Result<TensorValue, Error> {
-        let shape = match value.strings() {
-            Ok(strings) => strings.shape(),
-            Err(_) => value.tensor()?.shape(),
-        };
+        let (ty, shape) = value.tensor_type()?;
         let dims = shape.dims().iter().map(|&dim| i64::try_from(dim).unwrap_or(i64::MAX)).collect();
-        Ok(TensorValue { value, dims })
+        Ok(TensorValue { value, ty, dims })
     }
 
     /// The tensor, if it is one of numbers.
     pub(crate) fn numbers(&self) -> Option<&HostTensor> {
         self.value.tensor().ok()
+    }
+}
+
+/// A runtime, and the core that executes its operators one by one: they share variables and tables, and their
+/// effects have one order.
+pub(crate) struct RuntimeValue {
+    pub(crate) runtime: Runtime,
+    /// Text of the functions that attributes of operators may name.
+    functions: String,
+    core: OnceLock<CoreRuntime>,
+}
+
+impl RuntimeValue {
+    pub(crate) fn new(runtime: Runtime, functions: &str) -> RuntimeValue {
+        RuntimeValue { runtime, functions: functions.to_owned(), core: OnceLock::new() }
+    }
+
+    pub(crate) fn core(&self) -> &CoreRuntime {
+        self.core.get_or_init(|| self.runtime.eager_with(&self.functions))
     }
 }
 
@@ -81,14 +103,21 @@ impl EagerOp {
     }
 
     /// Sets an attribute.
-    pub(crate) fn set(&self, name: &str, value: AttrValue) {
+    ///
+    /// # Errors
+    /// If it was set before.
+    pub(crate) fn set(&self, name: &str, value: AttrValue) -> Result<(), Error> {
         let mut state = self.state();
-        state.attrs.insert(name, value);
+        if !state.attrs.insert(name, value) {
+            let message = format!("the attribute '{name}' of {} is set already", self.name);
+            return Err(Error::new(ErrorCode::FailedPrecondition, message, Vec::new()));
+        }
         state.op = None;
+        Ok(())
     }
 
-    /// The results, when they are there.
-    pub(crate) fn execute(&self, operands: Vec<Datum>) -> Result<Vec<Datum>, Error> {
+    /// Executes it, or begins to.
+    pub(crate) fn begin(&self, operands: Vec<Datum>) -> Result<Vec<TensorHandle>, Error> {
         let mut state = self.state();
         let op = match &state.op {
             Some(op) => op.clone(),
@@ -100,16 +129,66 @@ impl EagerOp {
         drop(state);
         let operands = operands.into_iter().map(|operand| TensorHandle::new(operand.into_value()));
         // Not given up: the caller's handles hold them.
-        let results = op.call(&operands.collect::<Vec<_>>())?;
-        results
-            .into_iter()
-            .map(|result| match (result.error(), result.value()) {
-                (Some(error), _) => Err(error.clone()),
-                (None, Some(value)) => Ok(Datum::from(value.clone())),
-                (None, None) => result.wait().map(Datum::from),
-            })
-            .collect()
+        Ok(op.call(&operands.collect::<Vec<_>>())?.into_vec())
     }
+}
+
+/// The result of an operator that was begun.
+pub(crate) struct Future(pub(crate) TensorHandle);
+
+impl Future {
+    /// The value, when it is there.
+    pub(crate) fn wait(&self) -> Result<Datum, Error> {
+        self.0.wait_value().map(Datum::from)
+    }
+}
+
+/// A kernel library: its name and those of its kernels.
+#[cfg(feature = "libraries")]
+pub(crate) struct LibraryValue {
+    pub(crate) name: CString,
+    pub(crate) kernels: Vec<CString>,
+}
+
+#[cfg(feature = "libraries")]
+impl LibraryValue {
+    pub(crate) fn new(library: &Library) -> LibraryValue {
+        LibraryValue { name: c_string(library.name()), kernels: library.kernels().map(c_string).collect() }
+    }
+}
+
+/// Ports, as the header has them.
+#[cfg(feature = "compile")]
+pub(crate) struct PortList(pub(crate) Vec<PortValue>);
+
+/// A port: a tensor that is fed or fetched.
+#[cfg(feature = "compile")]
+pub(crate) struct PortValue {
+    pub(crate) name: CString,
+    pub(crate) dtype: i32,
+    pub(crate) dims: Option<Vec<i64>>,
+}
+
+#[cfg(feature = "compile")]
+impl PortList {
+    pub(crate) fn new(ports: &[Port]) -> PortList {
+        let size = |size: &Option<usize>| size.and_then(|size| i64::try_from(size).ok()).unwrap_or(-1);
+        let of = |port: &Port| PortValue {
+            name: c_string(port.name()),
+            dtype: port.element_type().map_or(0, dtype::number),
+            dims: port.shape().map(|dims| dims.iter().map(size).collect()),
+        };
+        PortList(ports.iter().filter(|port| !port.is_chain()).map(of).collect())
+    }
+}
+
+/// The values of variables at one time, by their names.
+#[cfg(feature = "compile")]
+pub(crate) struct Snapshot(pub(crate) Vec<(String, HostTensor)>);
+
+/// A C string without inner zeros.
+pub(crate) fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
 macro_rules! kinds {
@@ -123,12 +202,19 @@ macro_rules! kinds {
 kinds! {
     ErrorText = "bf_error" b"bferror1";
     TensorValue = "bf_tensor" b"bftensor";
-    Runtime = "bf_runtime" b"bfruntim";
+    RuntimeValue = "bf_runtime" b"bfruntim";
+    Future = "bf_future" b"bffuture";
     Program = "bf_program" b"bfprogra";
     EagerOp = "bf_op" b"bfoperat";
 }
+#[cfg(feature = "libraries")]
+kinds! {
+    LibraryValue = "bf_library" b"bflibrar";
+}
 #[cfg(feature = "compile")]
 kinds! {
+    PortList = "bf_ports" b"bf_ports";
+    Snapshot = "bf_snapshot" b"bfsnapsh";
     Session = "bf_session" b"bfsessio";
     Callable = "bf_callable" b"bfcallab";
     Model = "bf_model" b"bf_model";

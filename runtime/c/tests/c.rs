@@ -1,5 +1,5 @@
 //! The headers and their examples. The headers declare exactly the functions of the library, and all of those
-//! of earlier releases. Structures have the layout of ABI 1. The examples compile without a warning as C11 or
+//! of the first release. Structures have the layout of ABI 1. The examples compile without a warning as C11 or
 //! C++17. They run, also under AddressSanitizer if the compiler has it.
 #![forbid(unsafe_code)]
 
@@ -11,43 +11,74 @@ fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The names with the prefix `bf_` in front of a parenthesis, in the lines that `is_function` accepts.
-fn functions<'t>(text: &'t str, is_function: impl Fn(&str) -> bool) -> BTreeSet<&'t str> {
-    let lines = text.lines().filter(|line| is_function(line));
-    let of = |line: &'t str| {
-        let line = line.rsplit("fn ").next().unwrap_or(line);
+/// The functions that the header declares: `bf_` names in front of a parenthesis.
+fn declared() -> BTreeSet<String> {
+    let header = std::fs::read_to_string(here("include/befrost.h")).expect("the header");
+    let is_code = |line: &&str| !line.starts_with([' ', '/', '#', '}']) && !line.starts_with("typedef");
+    let name = |line: &str| {
         let before = &line[..line.find('(')?];
         let name = &before[before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1)..];
-        name.starts_with("bf_").then_some(name)
+        name.starts_with("bf_").then(|| name.to_owned())
     };
-    lines.filter_map(of).collect()
+    header.lines().filter(is_code).filter_map(name).collect()
 }
 
-#[test]
-fn the_header_has_the_functions_of_the_library() {
-    let header = std::fs::read_to_string(here("include/befrost.h")).expect("the header");
-    let files =
-        std::fs::read_dir(here("src/ffi")).expect("a folder").map(|file| file.expect("a file").path());
-    let library: String = files.map(|file| std::fs::read_to_string(file).expect("the library")).collect();
-    let declared = functions(&header, |line| {
-        !line.starts_with([' ', '/', '#', '}']) && line.contains('(') && !line.starts_with("typedef")
-    });
-    let defined = functions(&library, |line| line.contains("extern \"C\" fn bf_"));
-    assert!(declared.len() > 20, "{declared:?}");
-    assert_eq!(declared, defined);
-}
-
-#[test]
-fn no_function_of_the_interface_is_ever_removed() {
-    let header = std::fs::read_to_string(here("include/befrost.h")).expect("the header");
+/// The functions of the first release with ABI 1.
+fn first_release() -> BTreeSet<String> {
     let pinned = std::fs::read_to_string(here("tests/abi_1.txt")).expect("the list");
-    let declared: BTreeSet<&str> = header.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    let mut lines = pinned.lines();
-    let gone: Vec<&str> = lines.by_ref().filter(|name| !declared.contains(name)).collect();
+    pinned.lines().map(str::to_owned).collect()
+}
+
+/// What a program prints. `None` if it is not there.
+fn said(program: &str, arguments: &[&std::ffi::OsStr]) -> Option<String> {
+    let Ok(output) = Command::new(program).args(arguments).output() else {
+        eprintln!("there is no {program}: nothing was compared");
+        return None;
+    };
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The last words of the lines that nm prints, without the versions of symbols.
+fn symbols(printed: &str) -> BTreeSet<String> {
+    let last = printed.lines().filter_map(|line| line.split_whitespace().last());
+    last.filter_map(|name| Some(name.split('@').next()?.to_owned())).collect()
+}
+
+/// The library exports the functions of the header and nothing else, under the name that programs ask for.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_library_exports_the_functions_of_the_header() {
+    let (header, library) = (declared(), library());
+    assert!(header.len() > 80, "{header:?}");
+    if let Some(printed) = said("nm", &["-D".as_ref(), "--defined-only".as_ref(), library.as_ref()]) {
+        assert_eq!(symbols(&printed), header);
+    }
+    if let Some(printed) = said("readelf", &["-d".as_ref(), library.as_ref()]) {
+        let soname = printed.lines().find(|line| line.contains("SONAME"));
+        assert!(soname.is_some_and(|line| line.contains("[libbefrost.so.1]")), "{printed}");
+    }
+}
+
+/// A program that was compiled with the header of the first release: nothing that it uses has gone, and it runs.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_of_the_first_release_keeps_working() {
+    let first = first_release();
+    let declared = declared();
+    let gone: Vec<&String> = first.difference(&declared).collect();
     assert!(gone.is_empty(), "functions of ABI 1 are gone: {gone:?}");
-    let all = functions(&header, |line| !line.starts_with([' ', '/', '#', '}']) && line.contains('('));
-    let new: Vec<&&str> = all.iter().filter(|name| !pinned.lines().any(|known| known == **name)).collect();
-    assert!(new.is_empty(), "functions that tests/abi_1.txt does not have yet: {new:?}");
+    let model = here("../../testdata/digits/digits_cnn.pb");
+    let Some(printed) = run("tests/abi_1.c", &[&model]) else { return };
+    assert_eq!(printed, format!("{} functions\n", first.len()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let object = folder.path().join("abi_1.o");
+    let source = here("tests/abi_1.c");
+    said("cc", &["-std=c11".as_ref(), "-c".as_ref(), source.as_ref(), "-o".as_ref(), object.as_ref()]);
+    if let Some(printed) = said("nm", &["-u".as_ref(), object.as_ref()]) {
+        let taken = symbols(&printed).into_iter().filter(|name| name.starts_with("bf_"));
+        assert_eq!(taken.collect::<BTreeSet<_>>(), first);
+    }
 }
 
 /// The shared library, which cargo builds beside the tests.
@@ -152,6 +183,25 @@ fn mistakes_are_refused() {
 fn operators_and_runs_work_from_several_threads() {
     if let Some(printed) = run("examples/eager.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
         assert_eq!(printed, "sums are right\nruns agree\ntwo-two\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn operators_work_on_variables_lists_and_functions() {
+    if let Some(printed) = run("examples/state.c", &[]) {
+        assert_eq!(printed, "variable: 4\nvariable: 4\nlist: 3\ncondition: 6\nfuture: 2.5\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn sessions_tell_their_ports_and_share_variables() {
+    let graph = here("../../testdata/partition/sgd_on_parameter_device/graph.pb");
+    let onnx = here("../../testdata/digits/digits_cnn.onnx");
+    if let Some(printed) = run("examples/session.c", &[&graph, &onnx]) {
+        assert!(printed.ends_with("variables are shared and restored\ncompiled 1\n"), "{printed}");
+        assert!(printed.starts_with("inputs: ") && printed.contains(" 1 ["), "{printed}");
     }
 }
 

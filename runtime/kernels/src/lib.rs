@@ -40,8 +40,8 @@ pub use objects::{
     AnyTensor, Complex128, Coo, Device, ScalarTensor, ShapeValue, Strings, Tensor, TensorType, Text, refused,
 };
 pub use tf::{
-    Operator, allow_folder, assign_variable_values, decode_picture, operator as tf_operator, remove_variable,
-    tf, variable_values,
+    Operator, allow_folder, assign_variable_values, decode_picture, opaque_type, operator as tf_operator,
+    remove_variable, tf, variable_values,
 };
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
+//! header             the header of the C interface, of its declarations in Rust
 //! instructions       instructions per kernel in the executor, counted by valgrind
 //! kills [N]          training that is killed N times (200) and resumed: it must end with the same bits
 //! loom               the loom tests of our concurrent code, which try every interleaving
@@ -17,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod fuzz;
+mod header;
 mod instructions;
 mod mutate;
 mod sizes;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
         ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
+        ["header"] => header::write(&root()),
         ["instructions"] => instructions::run(&root(), &target()),
         ["kills"] => kills("200"),
         ["kills", n] => kills(n),
@@ -47,7 +50,7 @@ fn main() -> ExitCode {
         ["sizes"] => sizes::run(&root(), &target()),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
+                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|header|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
             );
             return ExitCode::from(2);
         }

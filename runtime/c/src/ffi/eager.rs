@@ -2,18 +2,16 @@
 
 use std::ffi::c_char;
 
-use befrost::Error;
-use befrost::eager::AttrValue;
-
-use super::runtime::runtime_or_new;
+use super::runtime::core_of;
 use super::{
-    Out, bf_error, bf_op, bf_runtime, bf_tensor, clear, deliver, give, guard, invalid, items, release,
-    retain, text, value_of, values,
+    Out, bf_error, bf_future, bf_op, bf_runtime, bf_tensor, clear, deliver, fits, give, guard, release,
+    retain, store, text, value_of, values,
 };
-use crate::dtype;
-use crate::handle::EagerOp;
+use crate::handle::{EagerOp, Future, TensorValue};
 
-/// An operator by its name. Without a runtime it is executed on the caller's thread.
+/// An operator of TensorFlow's, or of a kernel library of the runtime's, by its name. Operators of one runtime
+/// share variables, tables and the order of their effects. Without a runtime it is executed on the caller's
+/// thread, and shares them with all others without one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_op_create(
     runtime: *const bf_runtime,
@@ -22,74 +20,13 @@ pub(crate) extern "C" fn bf_op_create(
 ) -> *mut bf_error {
     guard(|| {
         let out = Out::new("the operator", out)?;
-        let core = runtime_or_new(runtime, Some("s"))?.eager();
-        out.set(give(EagerOp::new(core, text("the name", name)?)));
+        out.set(give(EagerOp::new(core_of(runtime)?, text("the name", name)?)));
         Ok(())
     })
 }
 
-/// Sets an attribute of an operator.
-fn set(
-    op: *const bf_op,
-    name: *const c_char,
-    value: impl FnOnce() -> Result<AttrValue, Error>,
-) -> *mut bf_error {
-    guard(|| {
-        let op = value_of(op)?;
-        op.set(text("the name", name)?, value()?);
-        Ok(())
-    })
-}
-
-/// Sets an attribute that is an integer.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn bf_op_set_int(op: *const bf_op, name: *const c_char, value: i64) -> *mut bf_error {
-    set(op, name, || Ok(value.into()))
-}
-
-/// Sets an attribute that is a number.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn bf_op_set_float(op: *const bf_op, name: *const c_char, value: f32) -> *mut bf_error {
-    set(op, name, || Ok(value.into()))
-}
-
-/// Sets an attribute that is true or false: 0 is false.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn bf_op_set_bool(op: *const bf_op, name: *const c_char, value: i32) -> *mut bf_error {
-    set(op, name, || Ok((value != 0).into()))
-}
-
-/// Sets an attribute that is an element type.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn bf_op_set_dtype(op: *const bf_op, name: *const c_char, value: i32) -> *mut bf_error {
-    set(op, name, || {
-        let ty = dtype::type_of_number(value).ok_or_else(|| invalid(format!("{value} is no dtype")))?;
-        Ok(ty.into())
-    })
-}
-
-/// Sets an attribute that is a text.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn bf_op_set_string(
-    op: *const bf_op,
-    name: *const c_char,
-    value: *const c_char,
-) -> *mut bf_error {
-    set(op, name, || Ok(text("the value", value)?.into()))
-}
-
-/// Sets an attribute that is a list of integers.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn bf_op_set_ints(
-    op: *const bf_op,
-    name: *const c_char,
-    values: *const i64,
-    n_values: usize,
-) -> *mut bf_error {
-    set(op, name, || Ok(items("the values", values, n_values)?.into()))
-}
-
-/// Executes an operator, and waits for its results.
+/// Executes an operator, and waits for its results. Operands and results may be tensors of any kind: handles
+/// of variables, lists.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_op_execute(
     op: *const bf_op,
@@ -100,12 +37,58 @@ pub(crate) extern "C" fn bf_op_execute(
 ) -> *mut bf_error {
     guard(|| {
         clear(n_results, out)?;
-        let results = value_of(op)?.execute(values(operands, n_operands)?)?;
-        if results.len() != n_results {
-            return Err(invalid(format!("{n_results} places for {} results", results.len())));
-        }
-        deliver(results.into_iter().map(Some).collect(), out)
+        let results = value_of(op)?.begin(values(operands, n_operands)?)?;
+        fits(n_results, results.len())?;
+        let made = results.into_iter().map(|result| Future(result).wait().map(Some));
+        deliver(made.collect::<Result<_, _>>()?, out)
     })
+}
+
+/// Begins to execute an operator, which goes on while the caller does something else if it takes long and the
+/// runtime has threads.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_op_start(
+    op: *const bf_op,
+    operands: *const *mut bf_tensor,
+    n_operands: usize,
+    out: *mut *mut bf_future,
+    n_results: usize,
+) -> *mut bf_error {
+    guard(|| {
+        clear(n_results, out)?;
+        let results = value_of(op)?.begin(values(operands, n_operands)?)?;
+        fits(n_results, results.len())?;
+        store(results.into_iter().map(|result| give(Future(result))), out);
+        Ok(())
+    })
+}
+
+/// 1 if a result is there, or an error in its place; 0 if not, and for null.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_future_is_done(future: *const bf_future) -> i32 {
+    value_of(future).map_or(0, |future| i32::from(future.0.unavailable().is_none()))
+}
+
+/// Waits for a result. It may be asked for any number of times.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_future_wait(future: *const bf_future, out: *mut *mut bf_tensor) -> *mut bf_error {
+    guard(|| {
+        let out = Out::new("the result", out)?;
+        out.set(give(TensorValue::new(value_of(future)?.wait()?)?));
+        Ok(())
+    })
+}
+
+/// Another reference to a future.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_future_retain(future: *mut bf_future) {
+    retain(future);
+}
+
+/// Gives a reference to a future back. The operator goes on.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_future_release(future: *mut bf_future) {
+    release(future);
 }
 
 /// Another reference to an operator.

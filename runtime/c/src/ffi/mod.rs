@@ -9,9 +9,14 @@
 #![allow(unsafe_code, reason = "pointers from C; the contract is in the essay")]
 #![allow(non_camel_case_types, reason = "the header's names")]
 
+mod attrs;
 mod eager;
+#[cfg(feature = "libraries")]
+mod library;
 #[cfg(feature = "compile")]
 mod model;
+#[cfg(feature = "compile")]
+mod ports;
 mod program;
 #[cfg(feature = "compile")]
 mod run;
@@ -19,39 +24,56 @@ mod runtime;
 #[cfg(feature = "compile")]
 mod session;
 mod tensor;
+#[cfg(feature = "compile")]
+mod variables;
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 #[cfg(feature = "compile")]
 use befrost::{Callable, Model, Run, Session};
-use befrost::{Datum, Error, ErrorCode, Program, Runtime};
+use befrost::{Datum, Error, ErrorCode, Program};
 
-use crate::handle::{EagerOp, ErrorText, Handle, Kind, TensorValue};
+#[cfg(feature = "libraries")]
+use crate::handle::LibraryValue;
+use crate::handle::{EagerOp, ErrorText, Future, Handle, Kind, RuntimeValue, TensorValue, c_string};
+#[cfg(feature = "compile")]
+use crate::handle::{PortList, Snapshot};
 
 /// An error: code, message and location.
 pub(crate) type bf_error = Handle<ErrorText>;
-/// A tensor.
+/// A tensor of numbers or texts, or the handle of a variable, a table, a list.
 pub(crate) type bf_tensor = Handle<TensorValue>;
-/// A queue, an allocator and kernels.
-pub(crate) type bf_runtime = Handle<Runtime>;
+/// A work queue, memory and kernels, which sessions and operators may share.
+pub(crate) type bf_runtime = Handle<RuntimeValue>;
+/// A kernel library.
+#[cfg(feature = "libraries")]
+pub(crate) type bf_loaded_library = Handle<LibraryValue>;
 /// A BEF file in memory.
 pub(crate) type bf_program = Handle<Program>;
-/// A file's function.
+/// A model's function.
 #[cfg(feature = "compile")]
 pub(crate) type bf_model = Handle<Model>;
-/// A graph with its variables.
+/// A model with its variables.
 #[cfg(feature = "compile")]
 pub(crate) type bf_session = Handle<Session>;
-/// A fixed set of names to feed and to fetch.
+/// Tensors of a model that can be fed or fetched: names and types.
+#[cfg(feature = "compile")]
+pub(crate) type bf_ports = Handle<PortList>;
+/// A fixed set of names to feed and to fetch: nothing is looked up in a call.
 #[cfg(feature = "compile")]
 pub(crate) type bf_callable = Handle<Callable>;
 /// A run that goes on.
 #[cfg(feature = "compile")]
 pub(crate) type bf_run = Handle<Run>;
+/// The values of all variables at one time.
+#[cfg(feature = "compile")]
+pub(crate) type bf_snapshot = Handle<Snapshot>;
 /// An operator with attributes.
 pub(crate) type bf_op = Handle<EagerOp>;
+/// A result of an operator that may not be there yet.
+pub(crate) type bf_future = Handle<Future>;
 
 /// The version of the binary interface.
 pub(crate) const BF_ABI_VERSION: u32 = 1;
@@ -63,11 +85,6 @@ fn invalid(message: impl Into<String>) -> Error {
 /// A handle with one reference.
 fn give<T: Kind>(value: T) -> *mut Handle<T> {
     Arc::into_raw(Arc::new(Handle { tag: T::TAG, value })).cast_mut()
-}
-
-/// A C string without inner zeros.
-fn c_string(text: &str) -> CString {
-    CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
 /// Runs the body of a function: errors and panics become an error for the caller.
@@ -199,33 +216,40 @@ fn values(first: *const *mut bf_tensor, n: usize) -> Result<Vec<Datum>, Error> {
     all.iter().map(|&tensor| value_of(tensor).map(|tensor| tensor.value.clone())).collect()
 }
 
-/// Gives results to the caller: all or none. A result without a value is null.
+/// Checks that there are as many places as results.
+fn fits(n_places: usize, n_results: usize) -> Result<(), Error> {
+    let message = || format!("{n_places} places for {n_results} results");
+    if n_places == n_results { Ok(()) } else { Err(invalid(message())) }
+}
+
+/// Gives results to the caller, for whom there are places: all or none. A result without a value is null.
 fn deliver(results: Vec<Option<Datum>>, out: *mut *mut bf_tensor) -> Result<(), Error> {
     let made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
-    for (i, value) in made.collect::<Result<Vec<_>, Error>>()?.into_iter().enumerate() {
-        // SAFETY: by the contract `out` points to as many pointers as there are results.
+    let made = made.collect::<Result<Vec<_>, Error>>()?;
+    store(made.into_iter().map(|value| value.map_or(std::ptr::null_mut(), give)), out);
+    Ok(())
+}
+
+/// Stores handles in the caller's places.
+fn store<T>(handles: impl Iterator<Item = *mut T>, out: *mut *mut T) {
+    for (i, handle) in handles.enumerate() {
+        // SAFETY: by the contract `out` points to as many pointers as there are handles.
         let place = unsafe { out.add(i) };
         // SAFETY: it is one of them.
-        unsafe { *place = value.map_or(std::ptr::null_mut(), give) };
+        unsafe { *place = handle };
     }
-    Ok(())
 }
 
 /// Makes the places for results null.
-fn clear(n: usize, out: *mut *mut bf_tensor) -> Result<(), Error> {
+fn clear<T>(n: usize, out: *mut *mut T) -> Result<(), Error> {
     if n > 0 && out.is_null() {
         return Err(invalid("the place for the results is null"));
     }
-    for i in 0..n {
-        // SAFETY: by the contract `out` points to `n` pointers.
-        let place = unsafe { out.add(i) };
-        // SAFETY: it is one of them.
-        unsafe { *place = std::ptr::null_mut() };
-    }
+    store(std::iter::repeat_n(std::ptr::null_mut(), n), out);
     Ok(())
 }
 
-/// The version of the binary interface, [`BF_ABI_VERSION`].
+/// The version of the binary interface, `BF_ABI_VERSION`.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_abi_version() -> u32 {
     BF_ABI_VERSION

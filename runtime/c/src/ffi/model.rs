@@ -1,17 +1,24 @@
 //! Models: a file's function, run on tensors in the order of its inputs.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
-use befrost::{CompileOptions, Model};
+use befrost::{CompileOptions, Error, Model};
 
 use super::runtime::runtime_or_new;
 use super::{
-    Out, bf_error, bf_model, bf_runtime, bf_tensor, clear, deliver, give, guard, invalid, optional, release,
-    retain, text, value_of, values,
+    Out, bf_error, bf_model, bf_runtime, bf_tensor, clear, deliver, fits, give, guard, items, optional,
+    release, retain, text, value_of, values,
 };
 
-/// Loads a model of any kind, BEF files among them. `signature` is the function of a model that has several;
-/// null: `main`, `serving_default` or the only one. Without a runtime it has one of its own.
+/// The options of a model's compilation: `signature` is the function of a model that has several.
+fn of_signature(signature: *const c_char) -> Result<CompileOptions, Error> {
+    let signature = optional("the signature", signature)?.map(str::to_owned);
+    Ok(CompileOptions { signature, ..CompileOptions::default() })
+}
+
+/// Loads a model of any kind: BEF, ONNX, a TensorFlow graph or SavedModel, MLIR text. `signature` is the
+/// function of a model that has several; null: `main`, `serving_default` or the only one. Without a runtime it
+/// has one of its own.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_model_load(
     runtime: *const bf_runtime,
@@ -21,9 +28,26 @@ pub(crate) extern "C" fn bf_model_load(
 ) -> *mut bf_error {
     guard(|| {
         let out = Out::new("the model", out)?;
-        let signature = optional("the signature", signature)?.map(str::to_owned);
-        let options = CompileOptions { signature, ..CompileOptions::default() };
-        out.set(give(Model::load_with(&runtime_or_new(runtime, None)?, text("the path", path)?, &options)?));
+        let (path, options) = (text("the path", path)?, of_signature(signature)?);
+        out.set(give(Model::load_with(&runtime_or_new(runtime, None)?, path, &options)?));
+        Ok(())
+    })
+}
+
+/// `bf_model_load` of the contents of a file that names no other files. They are copied.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn bf_model_load_bytes(
+    runtime: *const bf_runtime,
+    bytes: *const c_void,
+    n_bytes: usize,
+    signature: *const c_char,
+    out: *mut *mut bf_model,
+) -> *mut bf_error {
+    guard(|| {
+        let out = Out::new("the model", out)?;
+        let bytes = items("the model", bytes.cast::<u8>(), n_bytes)?.to_vec();
+        let options = of_signature(signature)?;
+        out.set(give(Model::from_bytes_with(&runtime_or_new(runtime, None)?, bytes, &options)?));
         Ok(())
     })
 }
@@ -52,9 +76,7 @@ pub(crate) extern "C" fn bf_model_run(
     guard(|| {
         clear(n_outputs, out)?;
         let results = value_of(model)?.run_data(values(inputs, n_inputs)?)?;
-        if results.len() != n_outputs {
-            return Err(invalid(format!("{n_outputs} places for {} results", results.len())));
-        }
+        fits(n_outputs, results.len())?;
         deliver(results.into_iter().map(Some).collect(), out)
     })
 }

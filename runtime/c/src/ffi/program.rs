@@ -4,11 +4,12 @@ use std::ffi::{c_char, c_void};
 
 use super::runtime::runtime_or_new;
 use super::{
-    Out, bf_error, bf_program, bf_runtime, bf_tensor, clear, deliver, give, guard, invalid, items, release,
-    retain, text, value_of, values,
+    Out, bf_error, bf_program, bf_runtime, bf_tensor, clear, deliver, fits, give, guard, invalid, items,
+    release, retain, text, value_of, values,
 };
 
-/// Loads a BEF file from memory, which is copied. Without a runtime it is executed on the caller's thread.
+/// Loads a BEF file from memory, which is copied: what a small program has inside. Without a runtime it is
+/// executed on the caller's thread.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_program_load(
     runtime: *const bf_runtime,
@@ -41,9 +42,7 @@ pub(crate) extern "C" fn bf_program_run(
         let results = function.call_ok(values(arguments, n_arguments)?)?;
         let data = results.into_iter().zip(function.results()).filter(|(_, port)| !port.is_chain());
         let data: Vec<_> = data.map(|(result, _)| Some(result)).collect();
-        if data.len() != n_results {
-            return Err(invalid(format!("{n_results} places for {} results", data.len())));
-        }
+        fits(n_results, data.len())?;
         deliver(data, out)
     })
 }

@@ -3,14 +3,14 @@
 use std::ffi::c_char;
 use std::time::{Duration, Instant};
 
-use befrost::{Datum, Error, Recorder, RunOptions};
+use befrost::{Datum, Error, Recorder, Results, RunOptions};
 
 use super::{
-    OptionsStruct, Out, bf_error, bf_run, bf_session, bf_tensor, clear, deliver, give, guard, invalid, names,
-    optional, options, release, retain, value_of, values,
+    OptionsStruct, Out, bf_error, bf_run, bf_session, bf_tensor, clear, deliver, fits, give, guard, invalid,
+    names, optional, options, release, retain, value_of, values,
 };
 
-/// Options of a run.
+/// Options of a run. What is zero is the default.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct bf_run_options {
@@ -22,7 +22,8 @@ pub(crate) struct bf_run_options {
     pub(crate) n_targets: usize,
     /// Seconds until the run is given up; 0: never.
     pub(crate) timeout_seconds: f64,
-    /// A file for the times of the run's kernels; null: none.
+    /// A file for the times of the run's kernels, for Chrome's and Perfetto's viewers; of a run that is waited
+    /// for.
     pub(crate) trace: *const c_char,
 }
 
@@ -33,7 +34,7 @@ unsafe impl OptionsStruct for bf_run_options {
 }
 
 /// The options of a run as the facade has them, and the file for its trace.
-fn run_options<'t>(given: *const bf_run_options) -> Result<(RunOptions, Option<&'t str>), Error> {
+pub(super) fn run_options<'t>(given: *const bf_run_options) -> Result<(RunOptions, Option<&'t str>), Error> {
     let (mut run, mut trace) = (RunOptions::default(), None);
     if let Some(given) = options(given)? {
         let targets = names("a target", given.targets, given.n_targets)?;
@@ -58,7 +59,27 @@ fn named<'a>(
     Ok(names("a name to feed", names_of, n)?.into_iter().zip(values(tensors, n)?).collect())
 }
 
-/// Computes tensors of a graph. An operation without outputs that is fetched gives null.
+/// Runs with these options, and writes the trace.
+pub(super) fn traced(
+    given: *const bf_run_options,
+    run: impl FnOnce(&RunOptions) -> Result<Results, Error>,
+) -> Result<Results, Error> {
+    let (options, trace) = run_options(given)?;
+    let made = run(&options);
+    let saved = match (&options.recorder, trace) {
+        (Some(recorder), Some(path)) => {
+            recorder.save(path).map_err(|error| invalid(format!("cannot write '{path}': {error}")))
+        }
+        _ => Ok(()),
+    };
+    // The failure of the run says more than that of its trace.
+    let made = made?;
+    saved?;
+    Ok(made)
+}
+
+/// Computes tensors by their names. Any tensor may be fed, and is not computed then. A fetched operation
+/// without outputs gives null.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_session_run(
     session: *const bf_session,
@@ -75,18 +96,7 @@ pub(crate) extern "C" fn bf_session_run(
         let session = value_of(session)?;
         let feeds = named(feed_names, feeds, n_feeds)?;
         let fetches = names("a name to fetch", fetch_names, n_fetches)?;
-        let (options, trace) = run_options(given)?;
-        let made = session.run_with(&feeds, &fetches, &options);
-        let saved = match (&options.recorder, trace) {
-            (Some(recorder), Some(path)) => {
-                recorder.save(path).map_err(|error| invalid(format!("cannot write '{path}': {error}")))
-            }
-            _ => Ok(()),
-        };
-        // The failure of the run says more than that of its trace.
-        let made = made?;
-        saved?;
-        deliver(made.into_values(), out)
+        deliver(traced(given, |options| session.run_with(&feeds, &fetches, options))?.into_values(), out)
     })
 }
 
@@ -110,7 +120,7 @@ pub(crate) extern "C" fn bf_session_start(
         let fetches = names("a name to fetch", fetch_names, n_fetches)?;
         let (options, trace) = run_options(given)?;
         if trace.is_some() {
-            return Err(invalid("a trace is of bf_session_run, which waits for the end of the run"));
+            return Err(invalid("a trace is of a run that is waited for, such as bf_session_run's"));
         }
         out.set(give(session.start(&feeds, &fetches, &options)?));
         Ok(())
@@ -133,9 +143,7 @@ pub(crate) extern "C" fn bf_run_wait(
     guard(|| {
         clear(n_fetches, out)?;
         let results = value_of(run)?.wait()?;
-        if results.len() != n_fetches {
-            return Err(invalid(format!("{n_fetches} places for {} results", results.len())));
-        }
+        fits(n_fetches, results.len())?;
         deliver(results.into_values(), out)
     })
 }

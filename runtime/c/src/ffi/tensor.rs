@@ -102,10 +102,7 @@ fn filled(dtype: DType, shape: Shape, data: *const c_void) -> Result<HostTensor,
 /// The number of a tensor's dtype; 0 for null.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_tensor_dtype(tensor: *const bf_tensor) -> i32 {
-    value_of(tensor).map_or(0, |tensor| match tensor.numbers() {
-        Some(numbers) => dtype::number(numbers.dtype()),
-        None => dtype::STRING,
-    })
+    value_of(tensor).map_or(0, |tensor| dtype::number(tensor.ty))
 }
 
 /// The number of a tensor's dimensions; -1 for null.

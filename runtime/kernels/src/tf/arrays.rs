@@ -44,7 +44,7 @@ enum Slot {
 }
 
 #[derive(Clone, Debug)]
-struct ArrayHandle(Arc<Array>);
+pub(super) struct ArrayHandle(Arc<Array>);
 
 impl Object for ArrayHandle {
     const TYPES: &'static [&'static str] = &["tensor"];

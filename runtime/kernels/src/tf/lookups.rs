@@ -59,7 +59,7 @@ impl Resource for LookupTable {
 
 /// A table as a value.
 #[derive(Clone, Debug)]
-struct TableHandle(Arc<LookupTable>);
+pub(super) struct TableHandle(Arc<LookupTable>);
 
 impl Object for TableHandle {
     const TYPES: &'static [&'static str] = &["tensor"];

@@ -68,6 +68,22 @@ use self::operands::{Results, dense};
 use crate::objects::{Strings, Tensor, refused};
 use crate::workers;
 
+/// The element type of a value that has no elements: a variable, a table, a stack, an array of tensors; a
+/// list, an optional.
+pub fn opaque_type(value: &Value) -> Option<Type> {
+    let is_resource = value.downcast_ref::<variables::VariableHandle>().is_some()
+        || value.downcast_ref::<lookups::TableHandle>().is_some()
+        || value.downcast_ref::<stacks::Stack>().is_some()
+        || value.downcast_ref::<arrays::ArrayHandle>().is_some();
+    let is_variant = value.downcast_ref::<lists::List>().is_some()
+        || value.downcast_ref::<optionals::Optional>().is_some();
+    match (is_resource, is_variant) {
+        (true, _) => Some(Type::Resource),
+        (_, true) => Some(Type::Variant),
+        _ => None,
+    }
+}
+
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
     for row in op::rows().filter(|row| row.has_function()) {

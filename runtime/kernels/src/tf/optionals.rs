@@ -20,7 +20,7 @@ const MAX_NESTING: usize = 64;
 
 /// A variant with components, or without.
 #[derive(Clone, Debug)]
-struct Optional {
+pub(super) struct Optional {
     components: Option<Vec<Value>>,
     nesting: usize,
 }

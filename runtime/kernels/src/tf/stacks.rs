@@ -13,7 +13,7 @@ use crate::objects::refused;
 
 /// A stack of values.
 #[derive(Debug)]
-struct Stack {
+pub(super) struct Stack {
     ty: Type,
     max: Option<usize>,
     values: Mutex<Vec<Value>>,
