@@ -1,6 +1,6 @@
 //! A kernel library: an op of a dialect of its own, an operator with a shape function, an attribute and two
-//! element types, one that another thread finishes, and one that is wrong. `bef-exec program.mlir --library target/debug/examples/liblibrary.so` knows
-//! them.
+//! element types, one that another thread finishes, and one that is wrong. `bef-exec program.mlir --library
+//! target/debug/examples/liblibrary.so` knows them.
 
 use std::ffi::CStr;
 

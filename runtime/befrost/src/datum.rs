@@ -42,8 +42,8 @@ impl Datum {
         })
     }
 
-    /// The element type and the shape of a tensor. Of one without elements, a variable's handle or a list, the
-    /// shape is that of a scalar.
+    /// The element type and the shape of a tensor. Of one without elements, a variable's handle or a list,
+    /// the shape is that of a scalar.
     ///
     /// # Errors
     /// The error that it is, or a type error if it is no tensor.

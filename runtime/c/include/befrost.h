@@ -79,8 +79,8 @@ typedef struct bf_run_options {
   size_t n_targets;
   // Seconds until the run is given up; 0: never.
   double timeout_seconds;
-  // A file for the times of the run's kernels, for Chrome's and Perfetto's viewers; of a run that is waited
-  // for.
+  // A file for the times of the run's kernels, for Chrome's and Perfetto's viewers; of a run that is
+  // waited for.
   const char *trace;
 } bf_run_options;
 
@@ -225,9 +225,9 @@ bf_error *bf_op_set_functions(const bf_op *op,
                               const char *const *functions,
                               size_t n_functions);
 
-// An operator of TensorFlow's, or of a kernel library of the runtime's, by its name. Operators of one runtime
-// share variables, tables and the order of their effects. Without a runtime it is executed on the caller's
-// thread, and shares them with all others without one.
+// An operator of TensorFlow's, or of a kernel library of the runtime's, by its name. Operators of one
+// runtime share variables, tables and the order of their effects. Without a runtime it is executed on the
+// caller's thread, and shares them with all others without one.
 bf_error *bf_op_create(const bf_runtime *runtime, const char *name, bf_op **out);
 
 // Executes an operator, and waits for its results. Operands and results may be tensors of any kind: handles
@@ -270,7 +270,8 @@ bf_error *bf_library_load(const char *path, bf_loaded_library **out);
 // The name of a library, which lives as long as the library; empty for null.
 const char *bf_library_name(const bf_loaded_library *library);
 
-// The name of a kernel by its number, which lives as long as the library; null behind the last, and for null.
+// The name of a kernel by its number, which lives as long as the library; null behind the last, and for
+// null.
 const char *bf_library_kernel(const bf_loaded_library *library, size_t position);
 
 // Another reference to a library.
@@ -280,8 +281,8 @@ void bf_library_retain(bf_loaded_library *library);
 void bf_library_release(bf_loaded_library *library);
 
 // Loads a model of any kind: BEF, ONNX, a TensorFlow graph or SavedModel, MLIR text. `signature` is the
-// function of a model that has several; null: `main`, `serving_default` or the only one. Without a runtime it
-// has one of its own.
+// function of a model that has several; null: `main`, `serving_default` or the only one. Without a runtime
+// it has one of its own.
 bf_error *bf_model_load(const bf_runtime *runtime, const char *path, const char *signature, bf_model **out);
 
 // `bf_model_load` of the contents of a file that names no other files. They are copied.
@@ -403,8 +404,8 @@ void bf_runtime_retain(bf_runtime *runtime);
 // Gives a reference to a runtime back.
 void bf_runtime_release(bf_runtime *runtime);
 
-// Opens a model: a TensorFlow graph or the folder of a SavedModel, an ONNX model, MLIR text or a BEF file, of
-// which all arguments of a function are fed. Without a runtime it has one of its own; the options may be
+// Opens a model: a TensorFlow graph or the folder of a SavedModel, an ONNX model, MLIR text or a BEF file,
+// of which all arguments of a function are fed. Without a runtime it has one of its own; the options may be
 // null.
 bf_error *bf_session_open(const bf_runtime *runtime,
                           const char *path,

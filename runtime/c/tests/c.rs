@@ -1,6 +1,6 @@
 //! The headers and their examples. The headers declare exactly the functions of the library, and all of those
-//! of the first release. Structures have the layout of ABI 1. The examples compile without a warning as C11 or
-//! C++17. They run, also under AddressSanitizer if the compiler has it.
+//! of the first release. Structures have the layout of ABI 1. The examples compile without a warning as C11
+//! or C++17. They run, also under AddressSanitizer if the compiler has it.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ fn first_release() -> BTreeSet<String> {
     pinned.lines().map(str::to_owned).collect()
 }
 
-/// What a program prints. `None` if it is not there.
+/// The output of a program. `None` if it is not there.
 fn said(program: &str, arguments: &[&std::ffi::OsStr]) -> Option<String> {
     let Ok(output) = Command::new(program).args(arguments).output() else {
         eprintln!("there is no {program}: nothing was compared");
@@ -60,7 +60,8 @@ fn the_library_exports_the_functions_of_the_header() {
     }
 }
 
-/// A program that was compiled with the header of the first release: nothing that it uses has gone, and it runs.
+/// A program that was compiled with the header of the first release: nothing that it uses has gone, and it
+/// runs.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_program_of_the_first_release_keeps_working() {

@@ -98,7 +98,8 @@ impl TensorHandle {
         TensorHandle::new(Value::Error(error))
     }
 
-    /// A handle of a tensor that an operator failed to compute: unlike a handle that is an error, it is there.
+    /// A handle of a tensor that an operator failed to compute: unlike a handle that is an error, it is
+    /// there.
     pub(crate) fn not_computed(error: Error) -> TensorHandle {
         TensorHandle { later: Some(Box::default()), value: Value::Error(error) }
     }

@@ -104,8 +104,8 @@ pub(crate) fn attr(value: &AttrValue) -> Option<String> {
     })
 }
 
-/// A function `name` of one operator. If that has no results, it gives a truth value: an error of the operator
-/// is one of the result.
+/// A function `name` of one operator. If that has no results, it gives a truth value: an error of the
+/// operator is one of the result.
 ///
 /// # Errors
 /// The name of an attribute that has no text.

@@ -136,7 +136,8 @@ impl StateCase {
         Ok(answer)
     }
 
-    /// A program of the case: its function `main` takes [`StateCase::arguments`]. `None` if the op is refused.
+    /// A program of the case: its function `main` takes [`StateCase::arguments`]. `None` if the op is
+    /// refused.
     fn text(&self) -> Option<String> {
         let resource = || (Type::Resource, PartialShape::new(Vec::new()));
         let inputs: Vec<(Type, PartialShape)> =

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::handle::{EagerOp, Future, TensorValue};
 
-/// An operator of TensorFlow's, or of a kernel library of the runtime's, by its name. Operators of one runtime
-/// share variables, tables and the order of their effects. Without a runtime it is executed on the caller's
-/// thread, and shares them with all others without one.
+/// An operator of TensorFlow's, or of a kernel library of the runtime's, by its name. Operators of one
+/// runtime share variables, tables and the order of their effects. Without a runtime it is executed on the
+/// caller's thread, and shares them with all others without one.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_op_create(
     runtime: *const bf_runtime,

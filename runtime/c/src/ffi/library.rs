@@ -29,7 +29,8 @@ pub(crate) extern "C" fn bf_library_name(library: *const bf_loaded_library) -> *
     value_of(library).map_or(c"".as_ptr(), |library| library.name.as_ptr())
 }
 
-/// The name of a kernel by its number, which lives as long as the library; null behind the last, and for null.
+/// The name of a kernel by its number, which lives as long as the library; null behind the last, and for
+/// null.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_library_kernel(
     library: *const bf_loaded_library,

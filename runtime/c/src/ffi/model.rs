@@ -17,8 +17,8 @@ fn of_signature(signature: *const c_char) -> Result<CompileOptions, Error> {
 }
 
 /// Loads a model of any kind: BEF, ONNX, a TensorFlow graph or SavedModel, MLIR text. `signature` is the
-/// function of a model that has several; null: `main`, `serving_default` or the only one. Without a runtime it
-/// has one of its own.
+/// function of a model that has several; null: `main`, `serving_default` or the only one. Without a runtime
+/// it has one of its own.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_model_load(
     runtime: *const bf_runtime,

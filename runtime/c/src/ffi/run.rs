@@ -22,8 +22,8 @@ pub(crate) struct bf_run_options {
     pub(crate) n_targets: usize,
     /// Seconds until the run is given up; 0: never.
     pub(crate) timeout_seconds: f64,
-    /// A file for the times of the run's kernels, for Chrome's and Perfetto's viewers; of a run that is waited
-    /// for.
+    /// A file for the times of the run's kernels, for Chrome's and Perfetto's viewers; of a run that is
+    /// waited for.
     pub(crate) trace: *const c_char,
 }
 

@@ -81,8 +81,8 @@ fn session_builder(
     Ok(builder.runtime(&runtime_or_new(runtime, own_queue)?))
 }
 
-/// Opens a model: a TensorFlow graph or the folder of a SavedModel, an ONNX model, MLIR text or a BEF file, of
-/// which all arguments of a function are fed. Without a runtime it has one of its own; the options may be
+/// Opens a model: a TensorFlow graph or the folder of a SavedModel, an ONNX model, MLIR text or a BEF file,
+/// of which all arguments of a function are fed. Without a runtime it has one of its own; the options may be
 /// null.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_session_open(
