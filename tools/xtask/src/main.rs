@@ -1,6 +1,7 @@
 //! Chores of the repository: `cargo run -p xtask -- CHORE`.
 //!
 //! ```text
+//! c-library FOLDER   the C interface as a package has it: libraries and headers
 //! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
 //! header             the header of the C interface, of its declarations in Rust
 //! instructions       instructions per kernel in the executor, counted by valgrind
@@ -17,6 +18,7 @@
 //! A chore is here if its command line is too long to remember or its success needs more than an exit code.
 #![forbid(unsafe_code)]
 
+mod c_library;
 mod fuzz;
 mod header;
 mod instructions;
@@ -33,6 +35,7 @@ const LOOM_CRATES: [&str; 3] = ["befrost-mem", "befrost-kernel-api", "befrost-ho
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["c-library", folder] => c_library::install(&root(), &target(), Path::new(folder)),
         ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
         ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
         ["header"] => header::write(&root()),
@@ -50,7 +53,7 @@ fn main() -> ExitCode {
         ["sizes"] => sizes::run(&root(), &target()),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- fuzz TARGET [SECONDS]|header|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
+                "usage: cargo run -p xtask -- c-library FOLDER|fuzz TARGET [SECONDS]|header|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
             );
             return ExitCode::from(2);
         }

@@ -64,7 +64,8 @@ fn cargo(root: &Path, target: &Path, arguments: &[&str]) -> Result<(), String> {
     succeeded(command.current_dir(root).env("CARGO_TARGET_DIR", target).env("BEFROST_KERNELS", MLP))
 }
 
-fn succeeded(command: &mut Command) -> Result<(), String> {
+/// Runs a command that must succeed.
+pub(super) fn succeeded(command: &mut Command) -> Result<(), String> {
     let status = command.status().map_err(|error| format!("cannot run {command:?}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} failed")) }
 }
