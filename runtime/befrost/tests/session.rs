@@ -235,6 +235,77 @@ fn sizes_are_compiled_aside() {
     assert!(are_near(&logits(&session, 3), &want));
 }
 
+/// Holds compilations for sizes of their own up, until it is told to let them go.
+#[derive(Default)]
+struct Holds(Mutex<bool>, std::sync::Condvar, std::sync::atomic::AtomicUsize);
+
+impl Progress for Holds {
+    fn begins(&self, _: &[String], _: &[String]) {
+        if self.2.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0 {
+            let held = self.0.lock().expect("no panic");
+            drop(self.1.wait_while(held, |may_go| !*may_go).expect("no panic"));
+        }
+    }
+
+    fn ends(&self, _: &[String], _: &[String], _: Duration) {}
+}
+
+#[test]
+fn other_sizes_run_while_a_size_is_being_compiled() {
+    let runtime = Runtime::builder().work_queue("mstd:2").build().expect("a runtime");
+    let holds = Arc::new(Holds::default());
+    let builder = Session::builder().runtime(&runtime).progress(holds.clone());
+    let session = builder.open(data("digits/digits_mlp.pb")).expect("a session");
+    let declared = digits(Shapes::Declared).open(data("digits/digits_mlp.pb")).expect("a session");
+    (0..3).for_each(|_| _ = logits(&session, 2));
+    while holds.2.load(std::sync::atomic::Ordering::Relaxed) < 2 {
+        std::thread::yield_now();
+    }
+    // The size itself, another one, and one that comes so often that it is compiled, too.
+    for n in [2, 3, 4, 4, 4, 4, 2] {
+        assert!(are_near(&logits(&session, n), &logits(&declared, n)), "{n}");
+    }
+    assert_eq!(session.stats().specializations, 0);
+    *holds.0.lock().expect("no panic") = true;
+    holds.1.notify_all();
+    while session.stats().specializations < 2 {
+        assert!(are_near(&logits(&session, 4), &logits(&declared, 4)));
+    }
+    for n in [2, 3, 4] {
+        assert!(are_near(&logits(&session, n), &logits(&declared, n)), "{n}");
+    }
+}
+
+#[test]
+fn a_hundred_steps_are_the_same_with_fetches_in_between() {
+    let feeds = [("x:0", array(TRAINED, "run0_feed_x.npy")), ("l:0", array(TRAINED, "run0_feed_l.npy"))];
+    let open = || digits(Shapes::Auto).init("init").open(data(TRAINED).join("graph.pb")).expect("a session");
+    let (plain, watched) = (open(), open());
+    let step = RunOptions::targets(["up"]);
+    let loss = |session: &Session| -> f32 {
+        session.run(&feeds, &["loss:0"]).expect("a run")["loss:0"].item().expect("a number")
+    };
+    let first = loss(&watched);
+    for i in 0..100 {
+        plain.run_with(&feeds, &[], &step).expect("a step");
+        match i % 4 {
+            0 => _ = watched.run_with(&feeds, &["loss:0"], &step).expect("a step with the loss"),
+            1 => {
+                watched.run_with(&feeds, &[], &step).expect("a step");
+                assert!(loss(&watched).is_finite());
+            }
+            2 => _ = watched.run_with(&feeds, &["loss:0", "w/Read/ReadVariableOp"], &step).expect("a step"),
+            _ => _ = watched.run_with(&feeds, &[], &step).expect("a step"),
+        }
+    }
+    let name = &plain.variables().names().expect("names")[0];
+    let value = |session: &Session| -> Vec<f32> {
+        session.variables().get(name).expect("a value").to_vec().expect("floats")
+    };
+    assert_eq!(value(&plain), value(&watched));
+    assert!(loss(&watched) < first);
+}
+
 #[test]
 fn runs_go_on_meanwhile_and_are_cancelled() {
     let runtime = Runtime::builder().work_queue("mstd:2").build().expect("a runtime");

@@ -60,10 +60,14 @@ fn steady(session: &Session, feed: &HostTensor, fetch: &str, feed_name: &str) ->
 }
 
 fn open(text: &str) -> Session {
+    open_on("s", text)
+}
+
+fn open_on(queue: &str, text: &str) -> Session {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("program.mlir");
     std::fs::write(&path, text).expect("a file");
-    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
+    let runtime = Runtime::builder().work_queue(queue).build().expect("a runtime");
     Session::builder().runtime(&runtime).open(&path).expect("a session")
 }
 
@@ -78,28 +82,32 @@ fn steady_calls_allocate_nothing() {
         )
     };
     let x = HostTensor::from_vec([1024], vec![0.5f32; 1024]).expect("a tensor");
-    let same = open(&of_type("func.return %x : tensor<1024xf32>"));
-    let (n, y) = steady(&same, &x, "y", "x");
-    assert_eq!(n, 0, "identity");
-    // The result is the operand: its memory was neither copied in nor out.
-    let y = Datum::from(y).into_tensor().expect("a tensor");
-    let address = |tensor: &HostTensor| tensor.buffer().expect("a buffer").address();
-    assert_eq!(address(&y), address(&x));
-    let negative = open(&of_type(
-        "%y = \"tf.Neg\"(%x) : (tensor<1024xf32>) -> tensor<1024xf32>\n  func.return %y : tensor<1024xf32>",
-    ));
-    let (n, _) = steady(&negative, &x, "y", "x");
-    assert_eq!(n, 0, "a result in a block that was kept");
+    for queue in ["s", "mstd:2"] {
+        let same = open_on(queue, &of_type("func.return %x : tensor<1024xf32>"));
+        let (n, y) = steady(&same, &x, "y", "x");
+        assert_eq!(n, 0, "identity on {queue}");
+        // The result is the operand: its memory was neither copied in nor out.
+        let y = Datum::from(y).into_tensor().expect("a tensor");
+        let address = |tensor: &HostTensor| tensor.buffer().expect("a buffer").address();
+        assert_eq!(address(&y), address(&x));
+        let negative = of_type(
+            "%y = \"tf.Neg\"(%x) : (tensor<1024xf32>) -> tensor<1024xf32>\n  func.return %y : tensor<1024xf32>",
+        );
+        let (n, _) = steady(&open_on(queue, &negative), &x, "y", "x");
+        assert_eq!(n, 0, "a result in a block that was kept, on {queue}");
+    }
 }
 
 #[test]
 fn a_model_allocates_the_same_in_each_call() {
-    let runtime = Runtime::builder().work_queue("s").build().expect("a runtime");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/digits/digits_mlp.pb");
-    let session = Session::builder().runtime(&runtime).open(path).expect("a session");
-    let images = HostTensor::from_vec([8, 64], vec![0.5f32; 8 * 64]).expect("images");
-    let (n, _) = steady(&session, &images, "logits", "images");
-    assert_eq!(n, 0);
+    for queue in ["s", "mstd:2"] {
+        let runtime = Runtime::builder().work_queue(queue).build().expect("a runtime");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/digits/digits_mlp.pb");
+        let session = Session::builder().runtime(&runtime).open(path).expect("a session");
+        let images = HostTensor::from_vec([8, 64], vec![0.5f32; 8 * 64]).expect("images");
+        let (n, _) = steady(&session, &images, "logits", "images");
+        assert_eq!(n, 0, "{queue}");
+    }
 }
 
 #[test]

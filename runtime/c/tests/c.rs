@@ -257,8 +257,19 @@ fn tensors_are_exchanged_by_dlpack_without_a_copy() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn every_function_refuses_null_and_handles_of_other_kinds() {
+    if let Some(printed) = run("tests/null.c", &[]) {
+        assert_eq!(printed, "117 refused\n");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn random_sequences_of_calls_end_in_errors_at_worst() {
-    if let Some(printed) = run("tests/sequences.c", &[&here("../../testdata/digits/digits_cnn.pb")]) {
-        assert!(printed.starts_with("20000 calls"), "{printed}");
+    for seed in ["1", "2", "3"] {
+        let model = here("../../testdata/digits/digits_cnn.pb");
+        if let Some(printed) = run("tests/sequences.c", &[&model, Path::new(seed)]) {
+            assert!(printed.starts_with("20000 calls"), "{printed}");
+        }
     }
 }

@@ -7,7 +7,7 @@
 
 enum { SLOTS = 24, CALLS = 20000 };
 
-enum kind { NONE, TENSOR, SESSION, CALLABLE, RUN, OP, RUNTIME };
+enum kind { NONE, TENSOR, SESSION, CALLABLE, RUN, OP, RUNTIME, MODEL, PORTS, SNAPSHOT, FUTURE };
 static struct { enum kind kind; void *handle; } slots[SLOTS];
 
 static uint64_t state = 1;
@@ -37,6 +37,10 @@ static void drop(unsigned at) {
     case RUN: bf_run_release(handle); break;
     case OP: bf_op_release(handle); break;
     case RUNTIME: bf_runtime_release(handle); break;
+    case MODEL: bf_model_release(handle); break;
+    case PORTS: bf_ports_release(handle); break;
+    case SNAPSHOT: bf_snapshot_release(handle); break;
+    case FUTURE: bf_future_release(handle); break;
     case NONE: break;
   }
   slots[at].kind = NONE;
@@ -93,9 +97,15 @@ int main(int argc, char **argv) {
     bf_runtime *runtime = NULL;
     bf_run *run = NULL;
     bf_op *op = NULL;
+    bf_model *model = NULL;
+    bf_ports *ports = NULL;
+    bf_snapshot *snapshot = NULL;
+    bf_future *future = NULL;
+    bf_stats stats = {.size = pick(9) ? sizeof stats : pick(60)};
+    struct DLManagedTensorVersioned *managed = NULL;
     const char *text = NULL;
     size_t length = 0;
-    switch (pick(20)) {
+    switch (pick(26)) {
       case 0: seen(bf_tensor_create(BF_F32, 2, image, data, &results[0])); break;
       case 1:
         n_lent++;
@@ -148,7 +158,43 @@ int main(int argc, char **argv) {
         if (!pick(90)) seen(bf_session_save(any(SESSION), pick(2) ? "no/such/file" : NULL, names, n, two, n_out));
         if (bf_tensor_rank(any(TENSOR)) > 0 && !bf_tensor_dims(NULL)) bf_tensor_bytes(any(TENSOR));
         break;
+      case 20:
+        if (pick(20) == 0) seen(bf_model_load(any(RUNTIME), pick(5) ? argv[1] : two[0], two[1], &model));
+        if (pick(20) == 0) seen(bf_model_load_bytes(NULL, data, pick(64), NULL, &model));
+        keep(MODEL, model);
+        break;
+      case 21: seen(bf_model_run(any(MODEL), operands, n, results, n_out)); break;
+      case 22:
+        seen(pick(2) ? bf_session_ports(any(SESSION), (int32_t)pick(4), &ports)
+                     : bf_model_ports(any(MODEL), (int32_t)pick(3), &ports));
+        bf_ports_dims(any(PORTS), pick(9));
+        bf_ports_name(any(PORTS), pick(9));
+        seen(bf_session_stats(any(SESSION), &stats));
+        break;
+      case 23:
+        seen(bf_op_set_int(any(OP), two[0], pick(9)));
+        seen(bf_op_set_ints(any(OP), two[1], dims, n));
+        seen(bf_op_set_shape(any(OP), two[0], (int32_t)pick(5) - 2, image));
+        seen(bf_op_set_tensor(any(OP), two[0], operands[0]));
+        seen(bf_op_start(any(OP), operands, n, pick(9) ? &future : NULL, 1));
+        seen(bf_future_wait(any(FUTURE), &results[0]));
+        bf_run_is_done(any(RUN));
+        break;
+      case 24:
+        seen(pick(2) ? bf_variables_snapshot(any(SESSION), &snapshot)
+                     : bf_variables_restore(any(SESSION), any(SNAPSHOT)));
+        seen(bf_callable_call_with(any(CALLABLE), options, operands, n, results, n_out));
+        break;
+      case 25:
+        seen(bf_tensor_to_dlpack(operands[0], &managed));
+        /* Taken over, whatever happens. */
+        if (managed) seen(bf_tensor_from_dlpack(managed, pick(9) ? &results[0] : NULL));
+        seen(bf_callable_call_into(any(CALLABLE), operands, n, operands, n_out));
+        break;
     }
+    keep(PORTS, ports);
+    keep(SNAPSHOT, snapshot);
+    keep(FUTURE, future);
     keep(RUN, run);
     keep(CALLABLE, callable);
     keep(OP, op);

@@ -361,6 +361,27 @@ fn dispatches_are_recorded() {
 }
 
 #[test]
+fn what_comes_later_is_recorded_and_what_is_refused_is_not() {
+    use befrost_eager::RecordingOpHandler;
+    for mode in [Mode::Auto, Mode::Queued] {
+        let core = core_on("mstd:2").0;
+        let recording = Arc::new(RecordingOpHandler::new(core.handler("cpu").unwrap()));
+        core.register("recording", recording.clone());
+        let own = core.with_handler("recording").unwrap().with_mode(mode);
+        let (promise, later) = TensorHandle::pending(None);
+        let y = own.execute("Neg", &[later], OpAttrs::new()).unwrap();
+        let wrong = own.execute("AddV2", &[floats(&[1.0; 2]), floats(&[1.0; 3])], OpAttrs::new());
+        assert_eq!(wrong.unwrap_err().code(), ErrorCode::InvalidArgument, "{mode:?}");
+        let tape = recording.take();
+        assert_eq!(tape.iter().map(|op| &*op.name).collect::<Vec<_>>(), ["tf.Neg"], "{mode:?}");
+        assert_eq!(tape[0].results[0].state(), State::Unavailable, "{mode:?}");
+        promise.set(floats(&[2.0]).into_value());
+        assert_eq!((read(&own, &tape[0].results[0]), read(&own, &y[0])), (vec![-2.0], vec![-2.0]));
+        assert_eq!(read(&own, &tape[0].args[0]), [2.0]);
+    }
+}
+
+#[test]
 fn functions_are_operators() {
     let core = core();
     let (neg, exp) = (core.op("Neg", OpAttrs::new()).unwrap(), core.op("Exp", OpAttrs::new()).unwrap());
@@ -440,6 +461,23 @@ fn operators_are_cached_by_all_of_their_attributes() {
     }
     let after = core.cache_stats();
     assert_eq!((after.entries, after.misses, after.hits, after.evictions), (5, 5, 1, 0));
+}
+
+#[test]
+fn operators_go_when_there_are_too_many() {
+    let core = core();
+    let of = |i: i64| core.op("Squeeze", OpAttrs::new().set("squeeze_dims", &[i][..])).unwrap();
+    let first = of(0);
+    (0..5000).for_each(|i| _ = of(i));
+    let stats = core.cache_stats();
+    assert_eq!((stats.entries, stats.evictions, stats.misses), (4096, 5000 - 4096, 5000));
+    // The newest are there, and one that has gone is made anew; who holds it may call it.
+    of(4999);
+    assert_eq!(core.cache_stats().misses, 5000);
+    of(0);
+    assert_eq!(core.cache_stats().misses, 5001);
+    let x = TensorHandle::from(HostTensor::from_vec([1, 2], vec![1.0f32, 2.0]).unwrap());
+    assert_eq!(read(&core, &first.call(&[x]).unwrap()[0]), [1.0, 2.0]);
 }
 
 #[test]

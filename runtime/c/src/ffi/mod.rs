@@ -298,3 +298,18 @@ pub(crate) extern "C" fn bf_error_call(error: *const bf_error, position: usize) 
 pub(crate) extern "C" fn bf_error_release(error: *mut bf_error) {
     release(error);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_of_the_caller() {
+        let error = guard(|| panic!("on purpose"));
+        assert_eq!(bf_error_code(error), 13);
+        // SAFETY: the text lives as long as the error.
+        let message = unsafe { CStr::from_ptr(bf_error_message(error)) };
+        assert_eq!(message.to_str(), Ok("befrost has panicked"));
+        bf_error_release(error);
+    }
+}
