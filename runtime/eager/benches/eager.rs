@@ -225,8 +225,7 @@ fn executeop_matmul_1x1(bencher: Bencher<'_, '_>) {
 fn collatz_27(bencher: Bencher<'_, '_>) {
     let core = core();
     let op = |name: &str| core.op(name, OpAttrs::new()).unwrap_or_else(|error| panic!("{error}"));
-    let [not_equal, rest, half, times, plus] =
-        ["NotEqual", "FloorMod", "FloorDiv", "Mul", "AddV2"].map(op);
+    let [not_equal, rest, half, times, plus] = ["NotEqual", "FloorMod", "FloorDiv", "Mul", "AddV2"].map(op);
     let int = |n: i64| TensorHandle::from(scalar(n));
     let [one, two, three, first] = [1, 2, 3, 27].map(int);
     let call = |op: &Op, a: &TensorHandle, b: &TensorHandle| {
