@@ -9,13 +9,14 @@
 //! request that was cancelled, or that was made of other options than the function's, is not used again.
 
 use std::fmt;
+use std::sync::Arc;
 #[cfg(feature = "compile")]
 use std::sync::OnceLock;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use befrost_host::call_into;
 use befrost_kernel_api::context::Cancellation;
 use befrost_kernel_api::{Error, ExecContext, Request, Value};
+use crossbeam_queue::ArrayQueue;
 
 use crate::program::{CallOptions, Function};
 #[cfg(feature = "compile")]
@@ -45,7 +46,7 @@ const KEPT: usize = 16;
 pub struct PreparedFunction {
     function: Function,
     options: CallOptions,
-    idle: Mutex<Vec<Arc<ExecContext>>>,
+    idle: ArrayQueue<Arc<ExecContext>>,
     /// The same function of a program whose kernels are recorded.
     #[cfg(feature = "compile")]
     recorded: OnceLock<Box<PreparedFunction>>,
@@ -57,7 +58,7 @@ impl PreparedFunction {
         PreparedFunction {
             function,
             options,
-            idle: Mutex::default(),
+            idle: ArrayQueue::new(KEPT),
             #[cfg(feature = "compile")]
             recorded: OnceLock::new(),
         }
@@ -81,15 +82,15 @@ impl PreparedFunction {
 
     /// A run, which can be cancelled before and while it is called.
     pub fn begin(&self) -> PreparedRun<'_> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let context = idle.unwrap_or_else(|| self.context(self.options.clone(), Cancellation::default()));
-        PreparedRun { of: self, context, is_shared: true }
+        let context =
+            self.idle.pop().unwrap_or_else(|| self.context(self.options.clone(), Cancellation::default()));
+        PreparedRun { of: self, context: Some(context), is_shared: true }
     }
 
     /// A run with other options.
     pub fn begin_with(&self, options: CallOptions) -> PreparedRun<'_> {
         let cancellation = options.cancellation.clone();
-        PreparedRun { of: self, context: self.context(options, cancellation), is_shared: false }
+        PreparedRun { of: self, context: Some(self.context(options, cancellation)), is_shared: false }
     }
 
     /// The options of its calls.
@@ -112,21 +113,29 @@ impl fmt::Debug for PreparedFunction {
 /// A run of a prepared function, which may call it several times, one after the other.
 pub struct PreparedRun<'f> {
     of: &'f PreparedFunction,
-    context: Arc<ExecContext>,
+    /// Until it is dropped.
+    context: Option<Arc<ExecContext>>,
     /// True if the request has the function's options, so that a later run may use it.
     is_shared: bool,
 }
 
 impl PreparedRun<'_> {
+    fn context(&self) -> &ExecContext {
+        match &self.context {
+            Some(context) => context,
+            None => unreachable!("only its destructor takes the context"),
+        }
+    }
+
     /// Stops the run, on request. Clones must not be used after it: a later run may have the same
     /// cancellation.
     pub fn cancellation(&self) -> &Cancellation {
-        &self.context.request.cancellation
+        &self.context().request.cancellation
     }
 
     /// The request of its calls.
     pub fn request(&self) -> &Request {
-        &self.context.request
+        &self.context().request
     }
 
     /// Calls the function: takes the arguments out of one list and appends the results to the other.
@@ -136,18 +145,16 @@ impl PreparedRun<'_> {
     pub fn call(&self, arguments: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), Error> {
         let Function { owner, id } = &self.of.function;
         self.of.function.check(arguments)?;
-        Ok(call_into(owner.inner(), *id, arguments, &self.context, results)?)
+        Ok(call_into(owner.inner(), *id, arguments, self.context(), results)?)
     }
 }
 
 impl Drop for PreparedRun<'_> {
     fn drop(&mut self) {
-        if !self.is_shared || self.cancellation().is_cancelled() {
-            return;
-        }
-        let mut idle = self.of.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < KEPT {
-            idle.push(self.context.clone());
+        let Some(context) = self.context.take() else { return };
+        if self.is_shared && !context.request.cancellation.is_cancelled() {
+            // Beyond the limit it is dropped.
+            _ = self.of.idle.push(context);
         }
     }
 }

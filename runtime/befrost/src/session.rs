@@ -17,6 +17,7 @@ mod builder;
 mod content;
 mod executable;
 mod once;
+mod recent;
 mod refusal;
 mod results;
 mod run;
@@ -50,6 +51,7 @@ use crate::signature::{Signature, named};
 use content::{Content, places};
 use executable::{Clock, Executable, Names};
 use once::MadeOnce;
+use recent::{NamesOfRun, SessionNumber};
 use refusal::refused;
 use sizes::Sizes;
 
@@ -82,6 +84,7 @@ pub struct Session {
 }
 
 struct SessionState {
+    number: SessionNumber,
     runtime: Runtime,
     /// The same runtime for programs whose kernels are recorded.
     recording: OnceLock<Runtime>,
@@ -387,6 +390,14 @@ impl Session {
             let message = "nothing to run: name a tensor to fetch, or a target";
             return Err(refused(ErrorCode::InvalidArgument, message.to_owned()));
         }
+        let of_run = NamesOfRun { feeds, fetches, targets };
+        if let Some(entry) = shared.number.recent(&of_run)
+            && let Some(executable) = entry.made.get()
+        {
+            shared.clock.mark(&entry.used);
+            shared.n_hits.fetch_add(1, Ordering::Relaxed);
+            return Ok(executable.clone());
+        }
         let names = Names::new(feeds, fetches, targets);
         let known = {
             let executables = shared.executables.read().unwrap_or_else(PoisonError::into_inner);
@@ -400,10 +411,11 @@ impl Session {
             shared.compile(names.clone()).map(Arc::new)
         });
         if entry.made.has_failed() {
-            // A file that is mended, or variables that come later, may let it succeed.
-            shared.executables.write().unwrap_or_else(PoisonError::into_inner).remove(&names);
-        } else if made.is_ok() && !is_new {
-            shared.n_hits.fetch_add(1, Ordering::Relaxed);
+            // Variables that come later may let it succeed.
+            shared.forget(&names, &entry);
+        } else if made.is_ok() {
+            shared.number.remember(&of_run, &entry);
+            shared.n_hits.fetch_add(u64::from(!is_new), Ordering::Relaxed);
         }
         made.cloned()
     }
@@ -425,6 +437,14 @@ impl SessionState {
         }
         let new = || Arc::new(Entry { made: MadeOnce::default(), used: AtomicU64::new(u64::MAX) });
         executables.entry(names.clone()).or_insert_with(new).clone()
+    }
+
+    /// Removes an entry, unless a newer one has taken its place.
+    fn forget(&self, names: &Names, entry: &Arc<Entry>) {
+        let mut executables = self.executables.write().unwrap_or_else(PoisonError::into_inner);
+        if executables.get(names).is_some_and(|known| Arc::ptr_eq(known, entry)) {
+            executables.remove(names);
+        }
     }
 
     /// Gives the variables and tables of a model their values, if it says how.
@@ -456,7 +476,7 @@ impl SessionState {
         }
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         options.resources = places.clone();
-        let compiled = compiled(source.clone(), &options)?;
+        let compiled = self.reading(|| compiled(source.clone(), &options))?;
         places.extend(&compiled.resources);
         Ok(compiled)
     }
@@ -645,5 +665,23 @@ impl fmt::Debug for Session {
 impl fmt::Debug for Callable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Callable({:?})", self.executable.declared.function())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_saw_an_old_failure_leaves_the_newer_entry() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/digits/digits_mlp.pb");
+        let session = Session::open(path).expect("a session").shared;
+        let names = Names::new(&["images"], &["logits"], &[]);
+        let failed = session.new_entry(&names);
+        session.forget(&names, &failed);
+        let newer = session.new_entry(&names);
+        assert!(!Arc::ptr_eq(&failed, &newer));
+        session.forget(&names, &failed);
+        assert!(Arc::ptr_eq(&session.new_entry(&names), &newer));
     }
 }

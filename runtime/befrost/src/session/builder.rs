@@ -18,6 +18,7 @@ use befrost_tensor::narrow::Precision;
 
 use super::content::Content;
 use super::executable::Clock;
+use super::recent::SessionNumber;
 use super::refusal::{near, refused};
 use super::{Progress, RunOptions, Session, SessionState, Shapes, names_of};
 use crate::access::FileAccess;
@@ -337,6 +338,7 @@ impl SessionBuilder {
         let SessionBuilder { runtime: _, own: _, options, shapes, specializations, resources, progress } =
             self;
         let shared = SessionState {
+            number: SessionNumber::new(),
             runtime,
             recording: OnceLock::new(),
             content,
