@@ -49,6 +49,9 @@ impl Datum {
     /// The error that it is, or a type error if it is no tensor.
     pub fn tensor_type(&self) -> Result<(Type, Shape), Error> {
         let value = self.ok()?;
+        if let Some(Tensor(tensor)) = value.downcast_ref::<Tensor>() {
+            return Ok((Type::Dense(tensor.dtype()), tensor.shape().clone()));
+        }
         if let Some(Strings(strings)) = value.downcast_ref::<Strings>() {
             return Ok((Type::String, strings.shape().clone()));
         }
@@ -56,6 +59,11 @@ impl Datum {
             Some(ty) => Ok((ty, Shape::scalar())),
             None => self.tensor().map(|tensor| (Type::Dense(tensor.dtype()), tensor.shape().clone())),
         }
+    }
+
+    /// True for a chain: an operation without outputs that was fetched.
+    pub fn is_chain(&self) -> bool {
+        matches!(self.0, Value::Chain)
     }
 
     /// The host runtime's value.

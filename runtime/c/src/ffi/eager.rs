@@ -40,7 +40,7 @@ pub(crate) extern "C" fn bf_op_execute(
         let results = value_of(op)?.begin(values(operands, n_operands)?)?;
         fits(n_results, results.len())?;
         let made = results.into_iter().map(|result| Future(result).wait().map(Some));
-        deliver(made.collect::<Result<_, _>>()?, out)
+        deliver(made.collect::<Result<Vec<_>, _>>()?, out)
     })
 }
 

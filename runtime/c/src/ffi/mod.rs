@@ -223,7 +223,7 @@ fn fits(n_places: usize, n_results: usize) -> Result<(), Error> {
 }
 
 /// Gives results to the caller, for whom there are places: all or none. A result without a value is null.
-fn deliver(results: Vec<Option<Datum>>, out: *mut *mut bf_tensor) -> Result<(), Error> {
+fn deliver(results: impl IntoIterator<Item = Option<Datum>>, out: *mut *mut bf_tensor) -> Result<(), Error> {
     let made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
     let made = made.collect::<Result<Vec<_>, Error>>()?;
     store(made.into_iter().map(|value| value.map_or(std::ptr::null_mut(), give)), out);

@@ -77,7 +77,7 @@ pub(crate) extern "C" fn bf_model_run(
         clear(n_outputs, out)?;
         let results = value_of(model)?.run_data(values(inputs, n_inputs)?)?;
         fits(n_outputs, results.len())?;
-        deliver(results.into_iter().map(Some).collect(), out)
+        deliver(results.into_iter().map(Some), out)
     })
 }
 

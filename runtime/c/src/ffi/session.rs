@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use befrost::{Error, Session, SessionBuilder, Shapes};
+use befrost::{Datum, Error, Session, SessionBuilder, Shapes};
 
 use super::run::{bf_run_options, traced};
 use super::runtime::runtime_or_new;
@@ -258,7 +258,18 @@ pub(crate) extern "C" fn bf_callable_call(
     out: *mut *mut bf_tensor,
     n_fetches: usize,
 ) -> *mut bf_error {
-    bf_callable_call_with(callable, std::ptr::null(), feeds, n_feeds, out, n_fetches)
+    guard(|| {
+        clear(n_fetches, out)?;
+        let callable = value_of(callable)?;
+        let mut feeds = values(feeds, n_feeds)?.into_iter().map(Datum::into_value).collect();
+        let mut results = Vec::with_capacity(n_fetches);
+        callable.call_values(&mut feeds, &mut results)?;
+        fits(n_fetches, results.len())?;
+        // A fetched operation without outputs is a chain.
+        let data =
+            results.into_iter().map(|value| Some(Datum::from(value)).filter(|datum| !datum.is_chain()));
+        deliver(data, out)
+    })
 }
 
 /// Computes the fetches of a callable with options, which name no targets.
