@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use befrost_host::queue::is_inside;
 use befrost_kernel_api::queue::{Queue, Task, WhenFull};
 use befrost_kernel_api::{Error, ErrorCode};
 
@@ -92,7 +93,8 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T: Send + 'static> Pending<T> {
-    /// Runs `call` on a thread of the queue for work that may wait; on a queue without threads, at once.
+    /// Runs `call` on a thread of the queue for work that may wait; on a queue without threads, and inside of
+    /// a kernel, at once: kernels that wait for each other would take all threads.
     ///
     /// # Errors
     /// If too many tasks wait for a thread.
@@ -103,7 +105,7 @@ impl<T: Send + 'static> Pending<T> {
         let state = Mutex::new(State { results: Delivery::NotYet, waker: None });
         let shared = Arc::new(Shared { state, done: Condvar::new() });
         let promise = Promise(Some(shared.clone()));
-        if !queue.has_threads() {
+        if !queue.has_threads() || is_inside(queue) {
             promise.keep(call());
             return Ok(Pending(shared));
         }

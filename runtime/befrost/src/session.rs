@@ -246,7 +246,7 @@ impl Session {
     }
 
     /// Begins a run, which goes on while the caller does something else. A runtime whose queue has no
-    /// threads, `s`, runs it at once.
+    /// threads, `s`, runs it at once, and so does a kernel that begins one.
     ///
     /// # Errors
     /// If too many runs wait for a thread. All other errors are those of the run.

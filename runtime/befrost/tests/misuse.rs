@@ -23,32 +23,44 @@ fn images(n: usize) -> HostTensor {
 /// The session whose kernel runs it.
 static OWN: Mutex<Option<Session>> = Mutex::new(None);
 
-/// A kernel that runs its own session, instead of an addition.
+/// A run of the session by its kernel: waited for at once, or begun first.
+fn run_again(x: i32, is_begun: bool) -> Result<i32, KernelError> {
+    let own = OWN.lock().expect("no panic").clone().expect("a session");
+    let (feeds, options) = ([("x", Datum::from(x + 1))], RunOptions::default());
+    let run = match is_begun {
+        false => own.run_with(&feeds, &["y"], &options),
+        true => own.start(&feeds, &["y"], &options).and_then(|run| run.wait()),
+    };
+    let depth = run.and_then(|results| results["y"].item::<i32>());
+    depth.map_err(|error| KernelError::new(error.code(), format!("at {x}: {}", error.message())))
+}
+
+/// Kernels that run their own session, instead of arithmetic.
 fn again(registry: &mut Registry) {
-    registry.add(kernel!("tfrt.add.i32", |x: i32, _: i32| -> Result<i32, KernelError> {
-        let own = OWN.lock().expect("no panic").clone().expect("a session");
-        let run = own.run_with(&[("x", Datum::from(x + 1))], &["y"], &RunOptions::default());
-        let depth = run.and_then(|results| results["y"].item::<i32>());
-        depth.map_err(|error| KernelError::new(error.code(), format!("at {x}: {}", error.message())))
-    }));
+    registry.add(kernel!("tfrt.add.i32", |x: i32, _: i32| run_again(x, false)));
+    registry.add(kernel!("tfrt.minus.i32", |x: i32, _: i32| run_again(x, true)));
 }
 
 #[test]
 fn a_kernel_that_runs_its_own_session_without_end_is_an_error() {
-    let text = "func.func @main(%x: i32 {bef.name = \"x\"}) -> (i32 {bef.name = \"y\"}) {
-  %y = tfrt.add.i32 %x, %x
+    for op in ["tfrt.add.i32", "tfrt.minus.i32"] {
+        let text = format!(
+            "func.func @main(%x: i32 {{bef.name = \"x\"}}) -> (i32 {{bef.name = \"y\"}}) {{
+  %y = \"{op}\"(%x, %x) : (i32, i32) -> i32
   tfrt.return %y : i32
-}";
-    for queue in ["s", "mstd:2", "seeded:1"] {
-        let kernels = Registry::new().with(again);
-        let runtime = Runtime::builder().kernels(kernels).work_queue(queue).build().expect("a runtime");
-        let session = Session::builder().runtime(&runtime).text(text).expect("a session");
-        *OWN.lock().expect("no panic") = Some(session.clone());
-        let run = session.run_with(&[("x", Datum::from(0i32))], &["y"], &RunOptions::default());
-        let error = run.expect_err("it nests too deeply");
-        assert_eq!(error.code(), ErrorCode::ResourceExhausted, "{queue}: {error}");
-        assert!(error.message().contains("nest too deeply"), "{queue}: {error}");
-        *OWN.lock().expect("no panic") = None;
+}}"
+        );
+        for queue in ["s", "mstd:2", "mstd:1,1", "seeded:1"] {
+            let kernels = Registry::new().with(again);
+            let runtime = Runtime::builder().kernels(kernels).work_queue(queue).build().expect("a runtime");
+            let session = Session::builder().runtime(&runtime).text(&text).expect("a session");
+            *OWN.lock().expect("no panic") = Some(session.clone());
+            let run = session.run_with(&[("x", Datum::from(0i32))], &["y"], &RunOptions::default());
+            let error = run.expect_err("it nests too deeply");
+            assert_eq!(error.code(), ErrorCode::ResourceExhausted, "{op} on {queue}: {error}");
+            assert!(error.message().contains("nest too deeply"), "{op} on {queue}: {error}");
+            *OWN.lock().expect("no panic") = None;
+        }
     }
 }
 

@@ -274,6 +274,8 @@ impl QueueState {
     fn start_blocking(self: &Arc<QueueState>, first: Option<Task>) {
         let state = self.clone();
         let work = move || {
+            // What begins a run here is inside of a task.
+            let _nested = NestedWait::enter();
             if let Some(task) = first {
                 run_task(task);
             }
