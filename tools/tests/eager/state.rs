@@ -4,6 +4,8 @@
 //! ```text
 //! variables with values ──op──▶ results, and the variables' values after it, or the error of the op
 //! ```
+//!
+//! Also with operands that are lent, and overwritten when the op has ended: no variable keeps them.
 
 use befrost::eager::{AttrValue, ChainHandle, CoreRuntime, OpAttrs, TensorHandle, function_of_op};
 use befrost::{Datum, HostTensor, Runtime, Shape};
@@ -11,12 +13,13 @@ use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::verify;
 use befrost_kernels::Operator;
 use befrost_tensor::DType;
+use befrost_tensor::mem::Buffer;
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{ArgType, Derived, Effect, OpRow, Operand, Type, rows};
 use befrost_testing::dice::Dice;
 use befrost_testing::oracle::tf::{self as oracle, Strictness, TfValue, VariableStore};
 
-use super::{Answer, CASES, Given, INDICES, dice_of, numbers, random_attr, same};
+use super::{Answer, CASES, Given, INDICES, dice_of, malloc, numbers, random_attr, same};
 
 /// An op on variables, with their values before it.
 struct StateCase {
@@ -24,6 +27,22 @@ struct StateCase {
     before: Vec<HostTensor>,
     operands: Vec<Given>,
     attrs: OpAttrs,
+}
+
+/// The code and the message of an error.
+fn failed(error: befrost::Error) -> (String, String) {
+    (error.code().to_string(), error.message().to_owned())
+}
+
+/// Calls `f` with buffers over all of these bytes, which are lent for the time of the call.
+fn lend_all<R>(bytes: &[Vec<u8>], mut lent: Vec<Buffer>, f: impl FnOnce(Vec<Buffer>) -> R) -> R {
+    match bytes.split_first() {
+        None => f(lent),
+        Some((first, others)) => Buffer::lend(first, |buffer| {
+            lent.push(buffer.clone());
+            lend_all(others, lent, f)
+        }),
+    }
 }
 
 /// True for an op whose only resources are variables.
@@ -105,35 +124,83 @@ impl StateCase {
 
     /// The answer of a core, whose handler makes the op.
     fn eager(&self, core: &CoreRuntime, handler: &str) -> Answer {
-        let failed = |error: befrost::Error| (error.code().to_string(), error.message().to_owned());
+        let (variables, mut answer) = self.perform(core, handler, self.arguments())?;
+        answer.extend(self.read(core, &variables)?);
+        Ok(answer)
+    }
+
+    /// [`StateCase::eager`] with lent operands, which are overwritten before the variables are read.
+    fn lent(&self, core: &CoreRuntime) -> Answer {
+        let mut bytes: Vec<Vec<u8>> = Vec::new();
+        for given in self.arguments() {
+            let Given::Tensor(x) = given else { return self.eager(core, "cpu") };
+            // With memory of their own also if there are none: that of no bytes is not aligned.
+            let mut own = Vec::with_capacity(64);
+            own.extend_from_slice(&x.read_bytes().expect("nobody writes"));
+            bytes.push(own);
+        }
+        let of = |given: Given, bytes: &Buffer| match given {
+            Given::Tensor(x) => {
+                let lent = HostTensor::from_buffer(x.dtype(), x.shape().clone(), bytes.clone());
+                Given::Tensor(lent.expect("as many bytes"))
+            }
+            strings => strings,
+        };
+        let performed = lend_all(&bytes, Vec::new(), |buffers| {
+            let arguments =
+                self.arguments().into_iter().zip(&buffers).map(|(given, buffer)| of(given, buffer));
+            self.perform(core, "cpu", arguments.collect())
+        });
+        bytes.iter_mut().for_each(|bytes| bytes.fill(0xff));
+        let (variables, mut answer) = performed?;
+        answer.extend(self.read(core, &variables)?);
+        Ok(answer)
+    }
+
+    /// Makes the variables and executes the op. Returns the variables and the results.
+    fn perform(
+        &self,
+        core: &CoreRuntime,
+        handler: &str,
+        arguments: Vec<Given>,
+    ) -> Result<(Vec<TensorHandle>, Vec<TfValue>), (String, String)> {
+        let (before, operands) = arguments.split_at(self.before.len());
         let mut variables = Vec::new();
-        for (i, value) in self.before.iter().enumerate() {
+        for (i, (value, given)) in self.before.iter().zip(before).enumerate() {
             let shape = PartialShape::from(value.shape());
             let attrs = OpAttrs::new()
                 .set("dtype", Type::Dense(value.dtype()))
                 .set("shape", AttrValue::Shape(shape))
                 .set("shared_name", &*format!("v{i}"));
             let variable = core.execute("VarHandleOp", &[], &attrs).map_err(failed)?.remove(0);
-            let set = [variable.clone(), TensorHandle::from(value.clone())];
+            let set = [variable.clone(), given.handle()];
             core.execute("AssignVariableOp", &set, OpAttrs::new()).map_err(failed)?;
             variables.push(variable);
         }
-        let args = variables.iter().cloned().chain(self.operands.iter().map(Given::handle)).collect();
+        let args = variables.iter().cloned().chain(operands.iter().map(Given::handle)).collect();
         // An op without results tells its error by the chain.
         let mut chain = ChainHandle::new();
         let op = core.with_handler(handler).and_then(|core| core.op(self.row.op_name, &self.attrs));
         let results = op.map_err(failed)?.call_after(&mut chain, args).map_err(failed)?;
         chain.wait().map_err(failed)?;
-        let mut answer = Vec::new();
+        let mut made = Vec::new();
         for result in &results {
-            answer.push(TfValue::Tensor(result.wait().map_err(failed)?));
+            let result = result.wait().map_err(failed)?;
+            // A result may be an operand.
+            made.push(TfValue::Tensor(result.kept(&malloc()).expect("memory")));
         }
+        Ok((variables, made))
+    }
+
+    /// The values of the variables.
+    fn read(&self, core: &CoreRuntime, variables: &[TensorHandle]) -> Answer {
+        let mut values = Vec::new();
         for (variable, value) in variables.iter().zip(&self.before) {
             let attrs = OpAttrs::new().set("dtype", Type::Dense(value.dtype()));
             let read = core.execute("ReadVariableOp", std::slice::from_ref(variable), &attrs);
-            answer.push(TfValue::Tensor(read.map_err(failed)?[0].wait().map_err(failed)?));
+            values.push(TfValue::Tensor(read.map_err(failed)?[0].wait().map_err(failed)?));
         }
-        Ok(answer)
+        Ok(values)
     }
 
     /// A program of the case: its function `main` takes [`StateCase::arguments`]. `None` if the op is
@@ -237,7 +304,6 @@ impl StateCase {
 
     /// The answer of the compiled program.
     fn compiled(&self, text: &str, runtime: &Runtime) -> Answer {
-        let failed = |error: befrost::Error| (error.code().to_string(), error.message().to_owned());
         let bef = befrost::compile(befrost::Source::Text(text.to_owned())).map_err(|e| failed(e.into()))?;
         let program = runtime.load_bytes(&bef).map_err(|error| failed(error.into()))?;
         let arguments = self.arguments().into_iter().map(|x| match x {
@@ -255,6 +321,10 @@ impl StateCase {
             if !same(&other, &found) {
                 return Err(format!("on another queue {other:?}\n  on s {found:?}"));
             }
+        }
+        let lent = self.lent(&runtimes[0].eager());
+        if !same(&lent, &found) {
+            return Err(format!("eager {found:?}\n  with lent operands {lent:?}"));
         }
         let compiling = self.eager(&runtimes[0].eager(), "compiling");
         if !same(&compiling, &found) {
