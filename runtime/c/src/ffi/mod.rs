@@ -224,9 +224,12 @@ fn fits(n_places: usize, n_results: usize) -> Result<(), Error> {
 
 /// Gives results to the caller, for whom there are places: all or none. A result without a value is null.
 fn deliver(results: impl IntoIterator<Item = Option<Datum>>, out: *mut *mut bf_tensor) -> Result<(), Error> {
-    let made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
-    let made = made.collect::<Result<Vec<_>, Error>>()?;
-    store(made.into_iter().map(|value| value.map_or(std::ptr::null_mut(), give)), out);
+    let mut made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
+    // The first one by itself, so that one result needs no list.
+    let first = made.next().transpose()?;
+    let others = made.collect::<Result<Vec<_>, Error>>()?;
+    let handle = |value: Option<TensorValue>| value.map_or(std::ptr::null_mut(), give);
+    store(first.into_iter().chain(others).map(handle), out);
     Ok(())
 }
 

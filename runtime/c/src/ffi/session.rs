@@ -1,8 +1,9 @@
 //! Sessions and callables.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 
-use befrost::{Datum, Error, Session, SessionBuilder, Shapes};
+use befrost::{Datum, Error, Session, SessionBuilder, Shapes, Value};
 
 use super::run::{bf_run_options, traced};
 use super::runtime::runtime_or_new;
@@ -261,15 +262,28 @@ pub(crate) extern "C" fn bf_callable_call(
     guard(|| {
         clear(n_fetches, out)?;
         let callable = value_of(callable)?;
-        let mut feeds = values(feeds, n_feeds)?.into_iter().map(Datum::into_value).collect();
-        let mut results = Vec::with_capacity(n_fetches);
-        callable.call_values(&mut feeds, &mut results)?;
-        fits(n_fetches, results.len())?;
-        // A fetched operation without outputs is a chain.
-        let data =
-            results.into_iter().map(|value| Some(Datum::from(value)).filter(|datum| !datum.is_chain()));
-        deliver(data, out)
+        let (mut feed_values, mut results) = LISTS.take();
+        let called = items("the tensors", feeds, n_feeds)?.iter().try_for_each(|&feed| {
+            feed_values.push(value_of(feed)?.value.value().clone());
+            Ok(())
+        });
+        let called = called.and_then(|()| callable.call_values(&mut feed_values, &mut results));
+        let delivered = called.and_then(|()| {
+            fits(n_fetches, results.len())?;
+            // A fetched operation without outputs is a chain.
+            let data = results.drain(..).map(|value| Some(Datum::from(value)));
+            deliver(data.map(|datum| datum.filter(|datum| !datum.is_chain())), out)
+        });
+        feed_values.clear();
+        results.clear();
+        LISTS.set((feed_values, results));
+        delivered
     })
+}
+
+thread_local! {
+    /// Empty lists of the thread's last call.
+    static LISTS: Cell<(Vec<Value>, Vec<Value>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
 /// Computes the fetches of a callable with options, which name no targets.
