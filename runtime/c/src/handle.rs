@@ -1,7 +1,7 @@
 //! Counted handles: a tag that tells their kind, and the value.
 
 use std::ffi::CString;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[cfg(feature = "libraries")]
 use befrost::Library;
@@ -90,7 +90,7 @@ pub(crate) struct EagerOp {
 #[derive(Default)]
 struct OpState {
     attrs: OpAttrs,
-    op: Option<Op>,
+    op: Option<Arc<Op>>,
 }
 
 impl EagerOp {
@@ -117,19 +117,18 @@ impl EagerOp {
     }
 
     /// Executes it, or begins to.
-    pub(crate) fn begin(&self, operands: Vec<Datum>) -> Result<Vec<TensorHandle>, Error> {
+    pub(crate) fn begin(&self, operands: &[TensorHandle]) -> Result<Vec<TensorHandle>, Error> {
         let mut state = self.state();
         let op = match &state.op {
             Some(op) => op.clone(),
             None => {
-                let made = self.core.op(&self.name, state.attrs.freeze())?;
+                let made = Arc::new(self.core.op(&self.name, state.attrs.freeze())?);
                 state.op.insert(made).clone()
             }
         };
         drop(state);
-        let operands = operands.into_iter().map(|operand| TensorHandle::new(operand.into_value()));
-        // Not given up: the caller's handles hold them.
-        Ok(op.call(&operands.collect::<Vec<_>>())?.into_vec())
+        // The operands are not given up: the caller's handles hold them.
+        Ok(op.call(operands)?.into_vec())
     }
 }
 

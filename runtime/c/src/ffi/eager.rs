@@ -2,10 +2,13 @@
 
 use std::ffi::c_char;
 
+use befrost::Error;
+use befrost::eager::TensorHandle;
+
 use super::runtime::core_of;
 use super::{
-    Out, bf_error, bf_future, bf_op, bf_runtime, bf_tensor, clear, deliver, fits, give, guard, release,
-    retain, store, text, value_of, values,
+    Out, bf_error, bf_future, bf_op, bf_runtime, bf_tensor, clear, deliver, fits, give, guard, items,
+    release, retain, store, text, value_of,
 };
 use crate::handle::{EagerOp, Future, TensorValue};
 
@@ -25,6 +28,12 @@ pub(crate) extern "C" fn bf_op_create(
     })
 }
 
+/// The tensors of an array as operands.
+fn operands_of(first: *const *mut bf_tensor, n: usize) -> Result<Vec<TensorHandle>, Error> {
+    let tensors = items("the operands", first, n)?.iter();
+    tensors.map(|&tensor| Ok(TensorHandle::new(value_of(tensor)?.value.value().clone()))).collect()
+}
+
 /// Executes an operator, and waits for its results. Operands and results may be tensors of any kind: handles
 /// of variables, lists.
 #[unsafe(no_mangle)]
@@ -37,9 +46,9 @@ pub(crate) extern "C" fn bf_op_execute(
 ) -> *mut bf_error {
     guard(|| {
         clear(n_results, out)?;
-        let results = value_of(op)?.begin(values(operands, n_operands)?)?;
+        let results = value_of(op)?.begin(&operands_of(operands, n_operands)?)?;
         fits(n_results, results.len())?;
-        let made = results.into_iter().map(|result| Future(result).wait().map(Some));
+        let made = results.iter().map(|result| result.wait_value().map(|value| Some(value.into())));
         deliver(made.collect::<Result<Vec<_>, _>>()?, out)
     })
 }
@@ -56,7 +65,7 @@ pub(crate) extern "C" fn bf_op_start(
 ) -> *mut bf_error {
     guard(|| {
         clear(n_results, out)?;
-        let results = value_of(op)?.begin(values(operands, n_operands)?)?;
+        let results = value_of(op)?.begin(&operands_of(operands, n_operands)?)?;
         fits(n_results, results.len())?;
         store(results.into_iter().map(|result| give(Future(result))), out);
         Ok(())
