@@ -2,7 +2,9 @@
 // and a session as a file: digits DIGITS_CNN.pb SAVED.bef
 #include <befrost.hpp>
 
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 using befrost::Op;
 using befrost::Tensor;
@@ -27,6 +29,21 @@ int main(int argc, char **argv) {
     if (saved({images}).at(0).elements<float>() != want || !session.variables().empty()) return 5;
     const befrost::Callable callable = session.callable({"images"}, {"logits"});
     if (befrost::Callable(callable)({images}).at(0).elements<float>() != want) return 6;
+    const Tensor into = Tensor::of<float>(logits.shape(), std::vector<float>(want.size()));
+    callable.call_into({images}, {into});
+    if (into.elements<float>() != want || session.stats().compilations == 0) return 7;
+    const std::vector<befrost::Port> inputs = session.ports(BF_INPUTS);
+    if (inputs.size() != 1 || inputs[0].name != "images" || inputs[0].shape != std::vector<std::int64_t>{-1, 64}) return 8;
+    std::ifstream file(argv[2], std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const befrost::Model in_memory = befrost::Model::of_bytes(bytes.data(), bytes.size());
+    if (in_memory({images}).at(0).elements<float>() != want || in_memory.ports(BF_OUTPUTS).size() != 1) return 9;
+    if (befrost::Session::of_bytes(bytes.data(), bytes.size()).ports(BF_INPUTS).size() != 1) return 10;
+    session.restore(session.snapshot());
+    const Tensor v = Op("VarHandleOp").set_dtype("dtype", BF_F32).set_shape("shape", {}).set("shared_name", "v")({}).at(0);
+    Op("AssignVariableOp")({v, Tensor::of<float>({}, {2.5f})}, 0);
+    const befrost::Future value = Op("ReadVariableOp").set_dtype("dtype", BF_F32).start({v}).at(0);
+    if (value.wait().elements<float>().at(0) != 2.5f || !value.is_done() || v.dtype() != BF_RESOURCE) return 11;
     const Tensor axis = Tensor::of<std::int32_t>({}, {1});
     const Tensor best = Op("ArgMax").set_dtype("output_type", BF_I64)({logits, axis}).at(0);
     std::cout << "digit " << best.elements<std::int64_t>().at(0) << "\n";

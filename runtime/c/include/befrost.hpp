@@ -156,19 +156,50 @@ inline std::vector<Tensor> owned(const std::vector<bf_tensor *> &handles) {
 
 }  // namespace detail
 
+// A tensor that is fed or fetched: an unknown rank is -1, an unknown size is -1.
+struct Port {
+  std::string name;
+  int dtype = 0, rank = -1;
+  std::vector<std::int64_t> shape;
+};
+
+namespace detail {
+
+// Takes the handle over.
+inline std::vector<Port> ports(bf_ports *raw) {
+  std::unique_ptr<bf_ports, decltype(&bf_ports_release)> owner(raw, bf_ports_release);
+  std::vector<Port> made;
+  for (std::size_t i = 0; i < bf_ports_count(raw); i++) {
+    Port port;
+    port.name = bf_ports_name(raw, i);
+    port.dtype = bf_ports_dtype(raw, i);
+    port.rank = bf_ports_rank(raw, i);
+    const std::int64_t *dims = bf_ports_dims(raw, i);
+    if (port.rank > 0) port.shape.assign(dims, dims + port.rank);
+    made.push_back(std::move(port));
+  }
+  return made;
+}
+
+}  // namespace detail
+
 class Runtime : public Handle<bf_runtime, bf_runtime_retain, bf_runtime_release> {
  public:
-  explicit Runtime(const std::string &work_queue = "", const std::vector<std::string> &libraries = {})
-      : Handle(make(work_queue, libraries)) {}
+  // functions: MLIR text of the functions that attributes of operators may name.
+  explicit Runtime(const std::string &work_queue = "", const std::vector<std::string> &libraries = {},
+                   const std::string &functions = "")
+      : Handle(make(work_queue, libraries, functions)) {}
 
  private:
-  static bf_runtime *make(const std::string &work_queue, const std::vector<std::string> &libraries) {
+  static bf_runtime *make(const std::string &work_queue, const std::vector<std::string> &libraries,
+                          const std::string &functions) {
     const std::vector<const char *> paths = detail::texts(libraries);
     bf_runtime_options options = {};
     options.size = sizeof options;
     options.work_queue = work_queue.empty() ? nullptr : work_queue.c_str();
     options.libraries = paths.data();
     options.n_libraries = paths.size();
+    options.functions = functions.c_str();
     bf_runtime *raw = nullptr;
     check(bf_runtime_create(&options, &raw));
     return raw;
@@ -180,6 +211,21 @@ class Model : public Handle<bf_model, bf_model_retain, bf_model_release> {
  public:
   explicit Model(const std::string &path, const Runtime *runtime = nullptr, const std::string &signature = "")
       : Handle(load(path, runtime, signature)) {}
+  using Handle::Handle;
+
+  // The contents of a file that names no others.
+  static Model of_bytes(const void *bytes, std::size_t n_bytes, const Runtime *runtime = nullptr) {
+    bf_model *raw = nullptr;
+    check(bf_model_load_bytes(runtime == nullptr ? nullptr : runtime->get(), bytes, n_bytes, nullptr, &raw));
+    return Model(raw);
+  }
+
+  // BF_INPUTS or BF_OUTPUTS.
+  std::vector<Port> ports(int which) const {
+    bf_ports *raw = nullptr;
+    check(bf_model_ports(get(), which, &raw));
+    return detail::ports(raw);
+  }
 
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs) const {
     const std::vector<bf_tensor *> handles = detail::handles(inputs);
@@ -224,9 +270,17 @@ class Callable : public Handle<bf_callable, bf_callable_retain, bf_callable_rele
     return detail::owned(made);
   }
 
+  // Writes the fetches into tensors of their types and sizes.
+  void call_into(const std::vector<Tensor> &feeds, const std::vector<Tensor> &into) const {
+    const std::vector<bf_tensor *> handles = detail::handles(feeds), places = detail::handles(into);
+    check(bf_callable_call_into(get(), handles.data(), handles.size(), places.data(), places.size()));
+  }
+
  private:
   std::size_t n_fetches_;
 };
+
+using Snapshot = Handle<bf_snapshot, bf_snapshot_retain, bf_snapshot_release>;
 
 using Feeds = std::vector<std::pair<std::string, Tensor>>;
 
@@ -235,6 +289,29 @@ class Session : public Handle<bf_session, bf_session_retain, bf_session_release>
   explicit Session(const std::string &path, const Runtime *runtime = nullptr, const std::string &init = "",
                    int level = 2, const std::string &signature = "")
       : Handle(open(path, runtime, init, level, signature)) {}
+
+  using Handle::Handle;
+
+  // The contents of a file that names no others.
+  static Session of_bytes(const void *bytes, std::size_t n_bytes, const Runtime *runtime = nullptr) {
+    bf_session *raw = nullptr;
+    check(bf_session_open_bytes(runtime == nullptr ? nullptr : runtime->get(), bytes, n_bytes, nullptr, &raw));
+    return Session(raw);
+  }
+
+  // BF_INPUTS, BF_OUTPUTS or BF_TENSORS.
+  std::vector<Port> ports(int which) const {
+    bf_ports *raw = nullptr;
+    check(bf_session_ports(get(), which, &raw));
+    return detail::ports(raw);
+  }
+
+  bf_stats stats() const {
+    bf_stats made = {};
+    made.size = sizeof made;
+    check(bf_session_stats(get(), &made));
+    return made;
+  }
 
   std::vector<Tensor> run(const Feeds &feeds, const std::vector<std::string> &fetches,
                           const std::vector<std::string> &targets = {}) const {
@@ -288,6 +365,14 @@ class Session : public Handle<bf_session, bf_session_retain, bf_session_release>
     check(bf_variables_set(get(), name.c_str(), value.get()));
   }
 
+  // The values of all variables, and the way back to them.
+  Snapshot snapshot() const {
+    bf_snapshot *raw = nullptr;
+    check(bf_variables_snapshot(get(), &raw));
+    return Snapshot(raw);
+  }
+  void restore(const Snapshot &snapshot) const { check(bf_variables_restore(get(), snapshot.get())); }
+
  private:
   struct Names {
     std::vector<const char *> feeds, fetches, targets;
@@ -320,6 +405,18 @@ class Session : public Handle<bf_session, bf_session_retain, bf_session_release>
   }
 };
 
+// A result of an operator that may not be there yet.
+class Future : public Handle<bf_future, bf_future_retain, bf_future_release> {
+ public:
+  using Handle::Handle;
+  bool is_done() const { return bf_future_is_done(get()) != 0; }
+  Tensor wait() const {
+    bf_tensor *raw = nullptr;
+    check(bf_future_wait(get(), &raw));
+    return Tensor(raw);
+  }
+};
+
 // An operator with attributes.
 class Op : public Handle<bf_op, bf_op_retain, bf_op_release> {
  public:
@@ -336,6 +433,27 @@ class Op : public Handle<bf_op, bf_op_retain, bf_op_release> {
   // An attribute that is an element type: BF_I64.
   Op &set_dtype(const std::string &name, int value) {
     return set_with(bf_op_set_dtype(get(), name.c_str(), value));
+  }
+
+  Op &set(const std::string &name, const Tensor &value) {
+    return set_with(bf_op_set_tensor(get(), name.c_str(), value.get()));
+  }
+  Op &set_shape(const std::string &name, const std::vector<std::int64_t> &dims) {
+    const std::int32_t rank = static_cast<std::int32_t>(dims.size());
+    return set_with(bf_op_set_shape(get(), name.c_str(), rank, dims.data()));
+  }
+  Op &set_function(const std::string &name, const std::string &function) {
+    return set_with(bf_op_set_function(get(), name.c_str(), function.c_str()));
+  }
+  Op &set_dtypes(const std::string &name, const std::vector<std::int32_t> &values) {
+    return set_with(bf_op_set_dtypes(get(), name.c_str(), values.data(), values.size()));
+  }
+
+  std::vector<Future> start(const std::vector<Tensor> &operands, std::size_t n_results = 1) const {
+    const std::vector<bf_tensor *> handles = detail::handles(operands);
+    std::vector<bf_future *> made(n_results);
+    check(bf_op_start(get(), handles.data(), handles.size(), made.data(), made.size()));
+    return std::vector<Future>(made.begin(), made.end());
   }
 
   std::vector<Tensor> operator()(const std::vector<Tensor> &operands, std::size_t n_results = 1) const {
