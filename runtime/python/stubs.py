@@ -8,9 +8,12 @@ from __future__ import annotations
 import keyword
 
 from befrost import _native
+from befrost.tf import safe
 
 HEAD = '''"""TensorFlow's operators by their names, from the table: written by `stubs.py`."""
 
+import functools as _f
+import inspect as _i
 import typing as _t
 
 from . import _native as _n
@@ -22,14 +25,31 @@ MAX_CACHED: int
 def summaries() -> dict[str, str]: ...
 def dtype_name(value: _t.Any) -> _t.Any: ...
 
+def safe(name: str) -> str: ...
+
+class OperatorSignature(_t.NamedTuple):
+    """The signature of an operator."""
+
+    inputs: list[tuple[str, bool, str | None]]
+    outputs: list[tuple[str, bool, str | None]]
+    attributes: list[tuple[str, str, str | None]]
+
 class Operator:
     """An operator."""
 
     name: str
     def __init__(self, name: str) -> None: ...
+    @_f.cached_property
+    def signature(self) -> OperatorSignature: ...
+    @_f.cached_property
+    def operand_names(self) -> frozenset[str]: ...
+    @property
+    def __signature__(self) -> _i.Signature: ...
+    def arranged(
+        self, operands: tuple[_t.Any, ...], attributes: dict[str, _t.Any]
+    ) -> tuple[tuple[_t.Any, ...], dict[str, _t.Any]]: ...
     def __call__(self, *operands: _t.Any, **attributes: _t.Any) -> _t.Any: ...
 
-def __getattr__(name: str) -> Operator: ...
 def __dir__() -> list[str]: ...
 '''
 KINDS = {"int": "int", "float": "float", "bool": "bool", "string": "str", "type": "_t.Any", "shape": "_Dims",
@@ -43,14 +63,9 @@ def python_type(kind: str) -> str:
     return KINDS[kind]
 
 
-def safe(name: str) -> str:
-    """A name that Python takes."""
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def result_type(outputs: list[tuple[str, bool]]) -> str:
+def result_type(outputs: list[tuple[str, bool, str | None]]) -> str:
     """What an operator returns."""
-    if any(is_list for _, is_list in outputs):
+    if any(is_list for _, is_list, _ in outputs):
         return "_t.Any"
     if len(outputs) == 1:
         return "_n.Tensor"
@@ -62,18 +77,16 @@ def stub() -> str:
     summaries = dict(_native.operators())
     parts = [HEAD]
     for name, inputs, outputs, attrs in sorted(_native.signatures()):
-        positional = [f"{safe(arg)}: _t.Any" for arg, is_list in inputs if not is_list]
-        if any(is_list for _, is_list in inputs):
-            positional = ["*operands: _t.Any"]
-        elif positional:
-            positional.append("/")
+        positional = [f"{safe(arg)}: {'_t.Sequence[_t.Any]' if is_list else '_t.Any'}" for arg, is_list, _ in inputs]
+        if sum(is_list for _, is_list, _ in inputs) == 1:
+            positional = ["*operands: _t.Any", *(f"{safe(arg)}: _t.Any = ..." for arg, *_ in inputs)]
         named = []
         for attr, kind, default in attrs:
             if not attr.isidentifier() or keyword.iskeyword(attr):
                 continue
             value = "" if default is None else " = ..."
             named.append(f"{attr}: {python_type(kind)}{value}")
-        star = ["*"] if named and positional != ["*operands: _t.Any"] else []
+        star = ["*"] if named and positional[:1] != ["*operands: _t.Any"] else []
         arguments = ", ".join(["self", *positional, *star, *named])
         summary = summaries[name].rstrip(".").replace("\\", "\\\\").replace('"', "'")
         parts.append(f'''

@@ -149,6 +149,12 @@ impl AttrValue {
         })
     }
 
+    /// A shape: sizes, -1 for unknown ones; `None` for an unknown rank. `None` if a size is none.
+    pub fn of_shape(dims: Option<&[i64]>) -> Option<AttrValue> {
+        let shape = dims.map_or(Ok(PartialShape::unknown()), PartialShape::from_i64);
+        shape.ok().map(AttrValue::Shape)
+    }
+
     /// True if it holds a tensor.
     fn has_tensor(&self) -> bool {
         match self {

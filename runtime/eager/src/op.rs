@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError};
 
 use befrost_kernel_api::async_value::AsyncRef;
-use befrost_kernel_api::{Error, KernelError, Value};
+use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
 use befrost_tensor::HostTensor;
 use smallvec::{SmallVec, smallvec};
 
@@ -40,6 +40,20 @@ impl Op {
         call(&*self.dispatch, args, &self.core.0)
     }
 
+    /// [`Op::call`] as a part of another execution, whose cancellation ends it.
+    ///
+    /// # Errors
+    /// If it refuses the operands.
+    pub fn call_in(&self, cx: &ExecContext, args: &[TensorHandle]) -> Result<Results, Error> {
+        let core = &self.core.0;
+        if core.mode != Mode::Queued
+            && let Some(result) = quick(&*self.dispatch, args, cx)
+        {
+            return Ok(smallvec![result]);
+        }
+        in_order(&*self.dispatch, args.iter().cloned().collect(), core, cx)
+    }
+
     /// The only result of a short operator without an effect on dense tensors, which need no handles. `None`:
     /// nothing happened, and [`Op::call`] computes the result or refuses the operands.
     #[inline]
@@ -56,11 +70,11 @@ impl Op {
         let core = &self.core.0;
         if core.mode != Mode::Queued
             && !self.dispatch.may_overwrite()
-            && let Some(result) = quick(&*self.dispatch, &args, core)
+            && let Some(result) = quick(&*self.dispatch, &args, &core.cx)
         {
             return Ok(smallvec![result]);
         }
-        in_order(&*self.dispatch, args, core)
+        in_order(&*self.dispatch, args, core, &core.cx)
     }
 
     /// [`Op::call_owned`] in the order of a chain of the caller's. The chain becomes the operator's
@@ -71,7 +85,7 @@ impl Op {
     /// If it refuses the operands; then the chain stays.
     pub fn call_after(&self, chain: &mut ChainHandle, args: Args) -> Result<Results, Error> {
         let core = &self.core.0;
-        let (done, results) = begin(&*self.dispatch, args, Some(chain.value()), core);
+        let (done, results) = begin(&*self.dispatch, args, Some(chain.value()), core.mode, &core.cx);
         let results = results?;
         if let Some(done) = done
             && self.dispatch.has_effect()
@@ -82,26 +96,26 @@ impl Op {
     }
 }
 
-fn quick(dispatch: &dyn Dispatch, args: &[TensorHandle], core: &Core) -> Option<TensorHandle> {
+fn quick(dispatch: &dyn Dispatch, args: &[TensorHandle], cx: &ExecContext) -> Option<TensorHandle> {
     let args: SmallVec<[&TensorHandle; 4]> = args.iter().collect();
-    dispatch.quick(&args, &core.cx)
+    dispatch.quick(&args, cx)
 }
 
 /// Calls an operator on operands that stay.
 #[inline]
 pub(crate) fn call(dispatch: &dyn Dispatch, args: &[TensorHandle], core: &Core) -> Result<Results, Error> {
     if core.mode != Mode::Queued
-        && let Some(result) = quick(dispatch, args, core)
+        && let Some(result) = quick(dispatch, args, &core.cx)
     {
         return Ok(smallvec![result]);
     }
-    in_order(dispatch, args.iter().cloned().collect(), core)
+    in_order(dispatch, args.iter().cloned().collect(), core, &core.cx)
 }
 
 /// Calls an operator. Reads and changes of state begin in the order of the calls.
-fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core) -> Result<Results, Error> {
+fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core, cx: &ExecContext) -> Result<Results, Error> {
     if !dispatch.has_effect() {
-        return begin(dispatch, args, None, core).1;
+        return begin(dispatch, args, None, core.mode, cx).1;
     }
     let (promise, ends) = AsyncRef::pending();
     let before = {
@@ -114,7 +128,7 @@ fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core) -> Result<Results,
         Value::Error(_) => Value::Chain,
         before => before,
     };
-    let (done, results) = begin(dispatch, args, Some(before.clone()), core);
+    let (done, results) = begin(dispatch, args, Some(before.clone()), core.mode, cx);
     let done = if results.is_ok() { done } else { Some(before) };
     match done {
         Some(Value::Async(done)) => done.and_then(move |done| promise.set(without_error(done))),
@@ -136,20 +150,14 @@ fn begin(
     dispatch: &dyn Dispatch,
     args: Args,
     chain: Option<Value>,
-    core: &Core,
+    mode: Mode,
+    cx: &ExecContext,
 ) -> (Option<Value>, Result<Results, Error>) {
-    let mut call = Invocation {
-        cx: &core.cx,
-        site: None,
-        args,
-        n_results: None,
-        results: SmallVec::new(),
-        chain,
-        mode: core.mode,
-    };
+    let mut call =
+        Invocation { cx, site: None, args, n_results: None, results: SmallVec::new(), chain, mode };
     match dispatch.dispatch(&mut call) {
         Ok(()) => (call.chain, Ok(call.results)),
-        Err(error) => (call.chain, Err(core.cx.raise(&error, Vec::new()))),
+        Err(error) => (call.chain, Err(cx.raise(&error, Vec::new()))),
     }
 }
 

@@ -17,18 +17,20 @@ use std::ptr::{self, NonNull};
 
 use befrost::build::Type;
 use befrost::mem::{Exported, Lease, Malloc};
-use befrost::{DType, HostTensor, Shape};
+use befrost::{DType, Datum, HostTensor, Shape, Value};
 use numpy::npyffi::{
     NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_CARRAY, NPY_ARRAY_CARRAY_RO, NpyTypes, PY_ARRAY_API,
     get_type_object, npy_intp,
 };
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyType, PyWeakrefReference};
 use smallvec::SmallVec;
+
+use crate::{failure, strings};
 
 /// The element types that NumPy has, by its names and numbers.
 const DTYPES: [(&str, DType, c_int); 14] = [
@@ -122,7 +124,7 @@ fn dtype_of(descr: &Bound<'_, PyArrayDescr>) -> Option<DType> {
 }
 
 /// A function or class of NumPy.
-fn numpy<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn numpy<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
     let module = MODULE.get_or_try_init(py, || py.import("numpy").map(Bound::unbind))?;
     module.bind(py).getattr(name)
@@ -133,17 +135,18 @@ pub(crate) fn no_memory(error: impl std::fmt::Display) -> PyErr {
 }
 
 /// An array as a call sees it: type, sizes, and where its bytes are.
-pub(crate) struct ArrayView<'a> {
+pub(crate) struct ArrayView<'a, 'py> {
     /// The element type.
     pub(crate) dtype: DType,
     /// The sizes of the dimensions.
     pub(crate) dims: &'a [usize],
     data: NonNull<u8>,
+    array: &'a Bound<'py, PyUntypedArray>,
 }
 
-impl<'a> ArrayView<'a> {
+impl<'a, 'py> ArrayView<'a, 'py> {
     /// The contents of an array, if they can be used as they are.
-    pub(crate) fn of(array: &'a Bound<'_, PyUntypedArray>) -> Option<ArrayView<'a>> {
+    pub(crate) fn of(array: &'a Bound<'py, PyUntypedArray>) -> Option<ArrayView<'a, 'py>> {
         // SAFETY: it is the pointer to an array object that is borrowed here, so it lives.
         let fields = unsafe { &(*array.as_array_ptr()).fields };
         let (flags, data) = (fields.flags, fields.data);
@@ -155,7 +158,23 @@ impl<'a> ArrayView<'a> {
             dtype: dtype_of(&array.dtype())?,
             dims: array.shape(),
             data: NonNull::new(data)?.cast(),
+            array,
         })
+    }
+
+    /// A weak reference to the array that owns the memory, which NumPy does not resize meanwhile.
+    fn fixed(&self) -> PyResult<Bound<'py, PyWeakrefReference>> {
+        let mut owner = self.array.clone();
+        loop {
+            // SAFETY: it is the pointer to an array object that `owner` holds.
+            let base = unsafe { (*owner.as_array_ptr()).fields.base };
+            // SAFETY: the base of an array is an object that the array holds, or null.
+            let base = unsafe { Bound::from_borrowed_ptr_or_opt(owner.py(), base) };
+            match base.and_then(|base| base.cast_into::<PyUntypedArray>().ok()) {
+                Some(base) => owner = base,
+                None => return PyWeakrefReference::new(&owner),
+            }
+        }
     }
 
     /// The shape and the number of bytes.
@@ -171,17 +190,20 @@ impl<'a> ArrayView<'a> {
 pub(crate) struct Loans<'py> {
     // In this order: leases end before their memory goes.
     leases: SmallVec<[Lease<'py>; 8]>,
+    owners: SmallVec<[Bound<'py, PyWeakrefReference>; 8]>,
     held: Vec<Bound<'py, PyAny>>,
 }
 
 impl<'py> Loans<'py> {
     /// The tensor of an array, which the caller holds until the loans end.
-    pub(crate) fn lend(&mut self, view: &ArrayView<'_>) -> PyResult<HostTensor> {
+    pub(crate) fn lend(&mut self, view: &ArrayView<'_, 'py>) -> PyResult<HostTensor> {
         let (shape, n_bytes) = view.shape()?;
+        self.owners.push(view.fixed()?);
         // SAFETY: the array is C-contiguous and aligned, so its `n_bytes` bytes begin at the data pointer;
         // those of numbers and booleans are initialized. The caller or `held` has a reference to the array
-        // until the loans end, and NumPy does not move the memory of a referenced array. The essay requires
-        // the program not to write to it. Loans are dropped, never forgotten: they do not leave this crate.
+        // until the loans end, and NumPy does not move the memory of an array with the weak reference that
+        // `owners` has. The essay requires the program not to write to it. Loans are dropped, never
+        // forgotten: they do not leave this crate.
         let lease = unsafe { Lease::begin(view.data, n_bytes) };
         let tensor = HostTensor::from_buffer(view.dtype, shape, lease.buffer().clone()).map_err(no_memory)?;
         self.leases.push(lease);
@@ -202,13 +224,31 @@ impl<'py> Loans<'py> {
         self.held.push(made.clone());
         Ok(tensor)
     }
+
+    /// An array, or anything that NumPy makes one of, as a value: numbers, booleans, or strings.
+    pub(crate) fn value(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Value> {
+        if let Ok(array) = value.cast::<PyUntypedArray>()
+            && let Some(view) = ArrayView::of(array)
+        {
+            return self.lend(&view).map(|tensor| Datum::from(tensor).into_value());
+        }
+        let array = numpy(value.py(), "asarray")?.call1((value,))?;
+        if strings::is_of_strings(&array)? {
+            let made = strings::of_array(&array)?;
+            return made.map(|made| Datum::from(made).into_value()).ok_or_else(|| unknown(&array));
+        }
+        let tensor = self.of(&array)?;
+        self.held.push(array);
+        Ok(Datum::from(tensor).into_value())
+    }
 }
 
 fn unknown(array: &Bound<'_, PyAny>) -> PyErr {
     match array.getattr(intern!(array.py(), "dtype")) {
         Ok(dtype) => {
-            let message = format!("arrays of dtype {dtype} cannot be used: give numbers or booleans");
-            PyTypeError::new_err(message)
+            let message =
+                format!("arrays of dtype {dtype} cannot be used: give numbers, booleans or strings");
+            failure::of_class(array.py(), "WrongTypeError", &message)
         }
         Err(error) => error,
     }

@@ -19,7 +19,6 @@ use befrost::{
     CallOptions, Cancellation, Datum, Error, ErrorCode, Output, PreparedFunction, PreparedRun, Resources,
     Runtime, Value,
 };
-use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 
 use crate::{failure, interrupt, libraries};
@@ -110,7 +109,11 @@ pub(crate) fn deadline(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     let Some(seconds) = timeout else { return Ok(None) };
     let wait = Duration::try_from_secs_f64(seconds.max(0.0)).ok();
     let at = wait.and_then(|wait| Instant::now().checked_add(wait));
-    at.map(Some).ok_or_else(|| PyOverflowError::new_err(format!("a timeout of {seconds} seconds")))
+    at.map(Some).ok_or_else(|| {
+        Python::attach(|py| {
+            failure::of_class(py, "WrongRangeError", &format!("a timeout of {seconds} seconds"))
+        })
+    })
 }
 
 /// The nearest of a deadline and those of the thread.
@@ -385,7 +388,9 @@ fn finish(
     made.map_err(|error| failure::of(&error))?;
     for result in &mut results {
         let datum = Datum::from(std::mem::take(result));
-        datum.tensor().map_err(|error| failure::of(&error))?;
+        if datum.strings().is_err() {
+            datum.tensor().map_err(|error| failure::of(&error))?;
+        }
         *result = datum.into_value();
     }
     Ok(results)

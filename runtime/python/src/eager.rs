@@ -9,22 +9,24 @@
 //! Here are only the cases without promotion. Operands of two dtypes, and operators for which NumPy has rules
 //! of its own (division of integers, shifts, vectors in `@`), go to `befrost._tensor`.
 
-use std::sync::OnceLock;
+use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use befrost::build::DefaultValue;
-use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle};
+use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, Results, TensorHandle};
 use befrost::mem::Malloc;
-use befrost::{DType, Datum, Error, HostTensor, Shape, Value};
+use befrost::{Cancellation, DType, Datum, Error, ExecContext, HostTensor, Request, Shape, Value};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyInt};
 use smallvec::{SmallVec, smallvec};
 
-use crate::array::{Loans, no_memory};
-use crate::call::Setup;
-use crate::failure;
-use crate::graph::attributes;
+use crate::array::Loans;
+use crate::call::{Setup, cancelled, nearest};
+use crate::graph::{attributes, operand};
 use crate::tensor::{self, Tensor};
+use crate::{failure, interrupt};
 
 macro_rules! operators {
     ($(#[$doc:meta])* $name:ident: $($op:ident $text:literal),* $(,)?) => {
@@ -110,7 +112,7 @@ impl Unary {
 }
 
 /// The core runtime of this process.
-fn core() -> PyResult<&'static CoreRuntime> {
+pub(crate) fn core() -> PyResult<&'static CoreRuntime> {
     static CORE: OnceLock<CoreRuntime> = OnceLock::new();
     if let Some(core) = CORE.get() {
         return Ok(core);
@@ -166,19 +168,24 @@ fn execute(
     values: impl FnOnce() -> SmallVec<[Value; 2]>,
 ) -> PyResult<Option<Tensor>> {
     let op = op(row)?;
-    if let Some(made) = op.call_dense(operands) {
+    let limit = nearest(None);
+    if limit.is_none()
+        && let Some(made) = op.call_dense(operands)
+    {
         return Ok(Some(made.into()));
     }
     let args: SmallVec<[TensorHandle; 2]> = values().into_iter().map(TensorHandle::new).collect();
-    // Not given up: Python's objects hold them.
-    let is_long = work(row, operands) > LONG;
-    let made = if is_long { py.detach(|| op.call(&args)) } else { op.call(&args) };
-    let result = made.ok().and_then(|results| results.into_iter().next());
-    Ok(result.and_then(settled).map(Tensor::from))
+    if work(row, operands) > LONG || limit.is_some() {
+        // Not given up: Python's objects hold them.
+        let made = attended(py, limit, |cx| settled(op.call_in(cx, &args)))?;
+        return Ok(made.map(Tensor::from));
+    }
+    Ok(settled(op.call(&args)).map(Tensor::from))
 }
 
-/// The tensor of a handle, unless it is an error.
-fn settled(handle: TensorHandle) -> Option<HostTensor> {
+/// The only result of an operator, unless it is an error.
+fn settled(results: Result<Results, Error>) -> Option<HostTensor> {
+    let handle = results.ok()?.into_iter().next()?;
     if handle.error().is_some() {
         return None;
     }
@@ -186,6 +193,43 @@ fn settled(handle: TensorHandle) -> Option<HostTensor> {
         true => Datum::from(handle.into_value()).into_tensor().ok(),
         false => handle.wait().ok(),
     }
+}
+
+/// The result of operators in an execution that Ctrl-C and the time limit end. The interpreter's lock is
+/// released.
+fn attended<T: Send>(
+    py: Python<'_>,
+    limit: Option<Instant>,
+    work: impl FnOnce(&ExecContext) -> T + Send,
+) -> PyResult<T> {
+    thread_local! {
+        /// The execution of the thread's last operator, if there was no limit.
+        static LAST: RefCell<Option<ExecContext>> = const { RefCell::new(None) };
+    }
+    let last = LAST.take().filter(|cx| limit.is_none() && !cx.request.cancellation.is_cancelled());
+    let cx = match last {
+        Some(cx) => cx,
+        None => {
+            let of = &core()?.context().request;
+            ExecContext::new(Arc::new(Request {
+                cancellation: Cancellation::limited(limit, None),
+                resources: of.resources.clone(),
+                allocator: of.allocator.clone(),
+                ..Request::new(of.queue.clone())
+            }))
+        }
+    };
+    let cancellation = &cx.request.cancellation;
+    let watched = interrupt::watch(py, cancellation, true)?;
+    let made = py.detach(|| work(&cx));
+    drop(watched);
+    if let Some(error) = cancellation.error() {
+        return Err(failure::explained(py, cancelled(py, error)));
+    }
+    if limit.is_none() {
+        LAST.set(Some(cx));
+    }
+    Ok(made)
 }
 
 /// A number of Python's as a tensor of this type: an integer that the type has exactly, or a float for a type
@@ -297,32 +341,48 @@ impl EagerOp {
     #[new]
     #[pyo3(signature = (name, attrs = None))]
     fn new(name: &str, attrs: Option<&Bound<'_, PyDict>>) -> PyResult<EagerOp> {
+        EagerOp::of(core()?, name, attrs)
+    }
+
+    /// Calls it. The results are there when it returns.
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        operands: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let mut loans = Loans::default();
+        let mut args: SmallVec<[TensorHandle; 4]> = SmallVec::new();
+        for given in &operands {
+            args.push(TensorHandle::new(operand(given, &mut loans)?));
+        }
+        let made = attended(py, nearest(None), |cx| {
+            let results = self.0.call_in(cx, &args)?;
+            results.iter().map(waited).collect::<Result<Vec<_>, Error>>()
+        })?;
+        let made = made.map_err(|error| failure::of(&error))?;
+        made.into_iter().map(|datum| tensor::result(py, datum.into_value(), true)).collect()
+    }
+}
+
+impl EagerOp {
+    /// An operator of a core with attributes.
+    pub(crate) fn of(core: &CoreRuntime, name: &str, attrs: Option<&Bound<'_, PyDict>>) -> PyResult<EagerOp> {
         let mut own = OpAttrs::new();
         for (name, value) in attributes(name, attrs)? {
             let known = attr_value(&value);
             let known = known.ok_or_else(|| failure::refused(format!("the eager core takes no '{name}'")))?;
             own.insert(&name, known);
         }
-        core()?.op(name, own).map(EagerOp).map_err(|error| failure::of(&error))
+        core.op(name, own).map(EagerOp).map_err(|error| failure::of(&error))
     }
+}
 
-    /// Calls it. The results are there when it returns.
-    fn call(&self, py: Python<'_>, operands: Vec<Bound<'_, PyAny>>) -> PyResult<Vec<Tensor>> {
-        let mut loans = Loans::default();
-        let mut args: SmallVec<[TensorHandle; 4]> = SmallVec::new();
-        for operand in &operands {
-            args.push(match operand.cast::<Tensor>() {
-                Ok(tensor) => TensorHandle::new(tensor.get().value().clone()),
-                Err(_) => TensorHandle::from(loans.of(operand)?),
-            });
-        }
-        let made = py.detach(|| {
-            let results = self.0.call(&args)?;
-            results.iter().map(TensorHandle::wait).collect::<Result<Vec<_>, Error>>()
-        });
-        let made = made.map_err(|error| failure::of(&error))?;
-        let kept = made.iter().map(|tensor| tensor.kept(&Malloc::shared()).map(Tensor::from));
-        kept.collect::<Result<_, _>>().map_err(no_memory)
+/// The final value of a handle, which is dense or of strings.
+pub(crate) fn waited(handle: &TensorHandle) -> Result<Datum, Error> {
+    let made = handle.wait();
+    match handle.value().cloned().map(Datum::from) {
+        Some(strings) if strings.strings().is_ok() => Ok(strings),
+        _ => made.map(Datum::from),
     }
 }
 
@@ -334,7 +394,7 @@ fn attr_value(value: &DefaultValue) -> Option<AttrValue> {
         DefaultValue::Float(value) => AttrValue::Float(DType::F64, *value),
         DefaultValue::String(value) => AttrValue::from(value.as_str()),
         DefaultValue::Type(value) => AttrValue::from(*value),
-        DefaultValue::Shape(dims) => AttrValue::from(dims.as_deref()?),
+        DefaultValue::Shape(dims) => AttrValue::of_shape(dims.as_deref())?,
         DefaultValue::List(values) => {
             let ints = values.iter().map(|value| match value {
                 DefaultValue::Int(int) => Some(*int),

@@ -17,6 +17,16 @@ pub(crate) fn refused(message: impl Into<String>) -> PyErr {
     Failure::new_err(("InvalidArgument".to_owned(), message.into(), Vec::<String>::new()))
 }
 
+/// An exception of this class of the package.
+#[cold]
+pub(crate) fn of_class(py: Python<'_>, class: &str, message: &str) -> PyErr {
+    let of = py.import("befrost._errors").and_then(|errors| errors.getattr(class));
+    match of.and_then(|of| of.call1((message,))) {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(other) => other,
+    }
+}
+
 /// The package's exception for a `Failure`; other exceptions are returned as they are.
 #[cold]
 pub(crate) fn explained(py: Python<'_>, error: PyErr) -> PyErr {

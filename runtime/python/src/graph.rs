@@ -10,7 +10,7 @@ use befrost::build::{
     TensorShape, ValueId, compile_module, module_text, row, rows,
 };
 use befrost::{CompileOptions, Value};
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList};
 
@@ -18,7 +18,7 @@ use crate::array::{Loans, type_name, type_named};
 use crate::call::{Compiled, RunKind, Setup};
 use crate::session::VariableStore;
 use crate::tensor::Tensor;
-use crate::{failure, tensor};
+use crate::{failure, interrupt, tensor};
 
 /// A type: the element type's name, and the sizes, -1 for unknown ones; None for an unknown rank.
 type PyTensorType = (String, Option<Vec<i64>>);
@@ -82,9 +82,8 @@ impl Graph {
         let max_ops = self.max_ops;
         let builder = self.builder()?;
         if builder.n_created() > max_ops {
-            return Err(PyValueError::new_err(format!(
-                "the function becomes more than {max_ops} operations"
-            )));
+            let message = format!("the function becomes more than {max_ops} operations");
+            return Err(PyOverflowError::new_err(message));
         }
         let made = builder.op(operator, &operands, &attrs, results.as_deref());
         let made = made.map_err(PyValueError::new_err)?;
@@ -216,7 +215,7 @@ impl Graph {
         let work_queue = work_queue.map(str::to_owned);
         let name = name.to_owned();
         let setup = Setup { work_queue, max_memory, resources, is_long, name, ..Setup::default() };
-        let bef = py.detach(|| compile_module(module, &options));
+        let bef = interrupt::wait_for(py, move || compile_module(module, &options))?;
         let bef = bef.map_err(|error| failure::refused(error.to_string()))?;
         Ok(Executable(Arc::new(Compiled::load(&bef, "main", setup)?)))
     }
@@ -324,8 +323,8 @@ pub(crate) fn operators<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     PyList::new(py, all.map(|row| (row.signature().name, row.summary())).collect::<Vec<_>>())
 }
 
-/// An operand or a result: its name, and whether it is a list.
-type PyArg = (&'static str, bool);
+/// An operand or a result: its name, whether it is a list, and the attribute that counts the list.
+type PyArg = (&'static str, bool, Option<&'static str>);
 
 /// An attribute: its name, its kind, and its default in Python's words.
 type PyAttr = (&'static str, String, Option<String>);
@@ -333,13 +332,17 @@ type PyAttr = (&'static str, String, Option<String>);
 /// The signature of an operator: its name, operands, results and attributes.
 type PySignature = (&'static str, Vec<PyArg>, Vec<PyArg>, Vec<PyAttr>);
 
-/// The signatures of the operators that can run, without the attributes that follow from operands.
+/// The signatures of the operators that can run, or of one, without the attributes that follow from operands.
 #[pyfunction]
-pub(crate) fn signatures() -> Vec<PySignature> {
+#[pyo3(signature = (name = None))]
+pub(crate) fn signatures(name: Option<&str>) -> Vec<PySignature> {
     let known = rows().filter(|row| row.is_supported()).map(|row| row.signature());
+    let known = known.filter(|signature| name.is_none_or(|name| signature.name == name));
     known
         .map(|signature| {
-            let arg = |arg: &Arg| (arg.name, arg.number.is_some() || matches!(arg.ty, ArgType::List(_)));
+            let arg = |arg: &Arg| {
+                (arg.name, arg.number.is_some() || matches!(arg.ty, ArgType::List(_)), arg.number)
+            };
             let follows = |name: &str| {
                 signature.inputs.iter().any(|input| {
                     input.number == Some(name)
@@ -379,19 +382,19 @@ pub(crate) struct Executable(pub(crate) Arc<Compiled>);
 
 #[pymethods]
 impl Executable {
-    /// Runs it.
+    /// Runs it. Results are Tensors, those of strings arrays.
     #[pyo3(signature = (arguments, timeout = None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         arguments: Vec<Bound<'py, PyAny>>,
         timeout: Option<f64>,
-    ) -> PyResult<Vec<Tensor>> {
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let mut loans = Loans::default();
         let values = arguments.iter().map(|value| operand(value, &mut loans));
         let mut values = values.collect::<PyResult<Vec<Value>>>()?;
         let results = self.0.run(py, &mut values, RunKind { timeout, ..RunKind::default() })?;
-        results.into_iter().map(Tensor::of_result).collect()
+        results.into_iter().map(|result| tensor::result(py, result, true)).collect()
     }
 
     /// The BEF file.
@@ -405,6 +408,6 @@ impl Executable {
 pub(crate) fn operand<'py>(value: &Bound<'py, PyAny>, loans: &mut Loans<'py>) -> PyResult<Value> {
     match value.cast::<Tensor>() {
         Ok(tensor) => Ok(tensor.get().value().clone()),
-        Err(_) => loans.of(value).map(tensor::value),
+        Err(_) => loans.value(value),
     }
 }

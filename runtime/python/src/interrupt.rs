@@ -6,7 +6,11 @@
 //! ```
 //!
 //! A run of the main thread is registered until it ends. Its cancellation makes it return; then Python's
-//! handler runs and raises KeyboardInterrupt. Runs of other threads are not cancelled, as in Python.
+//! handler runs and raises KeyboardInterrupt. Runs of other threads are not cancelled, as in Python; but a
+//! thread that works for a coroutine has a `CancelScope`, by which the coroutine ends its runs.
+//!
+//! Loading and compiling cannot be cancelled. They happen on a thread of their own, for which the main thread
+//! waits: a signal ends the wait, and the work ends unheard.
 //!
 //! After a fork the child has neither thread nor pipe of its own: its first run makes them. The thread that
 //! forks holds the lock of the runs meanwhile, so that the child does not inherit it from a thread that it
@@ -16,10 +20,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use befrost::Cancellation;
 use pyo3::prelude::*;
+
+use crate::failure;
 
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
@@ -43,6 +51,8 @@ static PREVIOUS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static IS_MAIN: Cell<bool> = const { Cell::new(false) };
+    /// The scopes that this thread works in, the innermost last.
+    static SCOPES: RefCell<Vec<CancelScope>> = const { RefCell::new(Vec::new()) };
     /// The lock of the runs, while this thread forks.
     static HELD: RefCell<Option<MutexGuard<'static, Vec<Cancellation>>>> = const { RefCell::new(None) };
 }
@@ -51,35 +61,135 @@ fn runs() -> MutexGuard<'static, Vec<Cancellation>> {
     RUNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The runs of a thread that another one may end.
+#[derive(Clone, Default)]
+#[pyclass(frozen, module = "befrost._native")]
+pub(crate) struct CancelScope(Arc<Mutex<ScopedRuns>>);
+
+#[derive(Default)]
+struct ScopedRuns {
+    is_over: bool,
+    /// The innermost last.
+    runs: Vec<Cancellation>,
+}
+
+impl CancelScope {
+    fn lock(&self) -> MutexGuard<'_, ScopedRuns> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl CancelScope {
+    #[new]
+    fn new() -> CancelScope {
+        CancelScope::default()
+    }
+
+    /// Begins the scope on this thread.
+    fn enter(&self) {
+        SCOPES.with_borrow_mut(|scopes| scopes.push(self.clone()));
+    }
+
+    /// Ends the innermost scope of this thread.
+    #[staticmethod]
+    fn leave() {
+        SCOPES.with_borrow_mut(|scopes| _ = scopes.pop());
+    }
+
+    /// Cancels its runs, and all later ones.
+    fn cancel(&self) {
+        let mut scoped = self.lock();
+        scoped.is_over = true;
+        scoped.runs.iter().for_each(Cancellation::cancel);
+    }
+}
+
 /// A registered run. Dropped when the run has ended.
-pub(crate) struct Watched(bool);
+pub(crate) struct Watched {
+    is_main: bool,
+    scopes: Vec<CancelScope>,
+}
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        if self.0 {
+        if self.is_main {
             runs().pop();
+        }
+        for scope in &self.scopes {
+            scope.lock().runs.pop();
         }
     }
 }
 
-/// Registers a run, if this is the main thread. `is_long` says that it may take any time.
+/// Registers a run, if this is the main thread or one in a scope. `is_long` says that it may take any time.
 ///
 /// # Errors
 /// A signal that came before the run, such as KeyboardInterrupt.
 pub(crate) fn watch(py: Python<'_>, cancellation: &Cancellation, is_long: bool) -> PyResult<Watched> {
-    if !IS_MAIN.get() {
-        return Ok(Watched(false));
+    let scopes = SCOPES.with_borrow(Clone::clone);
+    for scope in &scopes {
+        let mut scoped = scope.lock();
+        scoped.runs.push(cancellation.clone());
+        if scoped.is_over {
+            cancellation.cancel();
+        }
+    }
+    let is_main = IS_MAIN.get();
+    if !is_main {
+        return Ok(Watched { is_main, scopes });
     }
     #[cfg(target_os = "linux")]
     linux::ensure(is_long);
     runs().push(cancellation.clone());
-    let watched = Watched(true);
+    let watched = Watched { is_main, scopes };
     // A later signal cancels the registered run; an earlier one is handled here. Acquire pairs with the
     // Release in `on_signal`.
     if PENDING.load(Ordering::Acquire) {
         seen(py)?;
     }
     Ok(watched)
+}
+
+/// The time between two looks for a signal.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The stack of work that is waited for: that of a main thread.
+const STACK: usize = 8 << 20;
+
+/// The result of work that cannot be cancelled, such as compiling. The interpreter's lock is released.
+///
+/// # Errors
+/// The exception of a signal that came meanwhile: KeyboardInterrupt. The work goes on, and its result is
+/// dropped.
+pub(crate) fn wait_for<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    if !IS_MAIN.get() {
+        return Ok(py.detach(work));
+    }
+    let (give, take) = channel();
+    let thread = std::thread::Builder::new().name("befrost-work".to_owned()).stack_size(STACK);
+    // Nobody listens after a signal.
+    let thread = thread.spawn(move || _ = give.send(work()))?;
+    let mut take = take;
+    loop {
+        let (back, made) = py.detach(move || {
+            let made = take.recv_timeout(LOOK);
+            (take, made)
+        });
+        take = back;
+        match made {
+            Ok(made) => return Ok(made),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    match thread.join() {
+        Err(panic) => std::panic::resume_unwind(panic),
+        Ok(()) => Err(failure::refused("the work has no result")),
+    }
 }
 
 /// Lets Python handle a signal that came during a run.

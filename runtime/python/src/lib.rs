@@ -3,11 +3,13 @@
 //! ```text
 //! array       NumPy arrays and host tensors, without copies
 //! dlpack      the same for other libraries
+//! strings     tensors of strings
 //! tensor      Tensor: an immutable array of ours
 //! eager       its operators, and TensorFlow's, at once
 //! graph       Graph: the builder behind the source front end, and what it compiles
 //! function    Dispatcher: the call of a compiled function
 //! call        runs: lock, deadline, output
+//! handlers    Core: operators through handlers
 //! interrupt   Ctrl-C
 //! libraries   kernel libraries
 //! model       Model: a file's functions
@@ -26,11 +28,13 @@ mod eager;
 mod failure;
 mod function;
 mod graph;
+mod handlers;
 mod interrupt;
 mod libraries;
 mod model;
 mod outputs;
 mod session;
+mod strings;
 mod tensor;
 
 use pyo3::prelude::*;
@@ -43,10 +47,12 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<function::Dispatcher>()?;
     m.add_class::<tensor::Tensor>()?;
     m.add_class::<eager::EagerOp>()?;
+    m.add_class::<handlers::Core>()?;
     m.add_class::<model::Model>()?;
     m.add_class::<outputs::Outputs>()?;
     m.add_class::<session::Session>()?;
     m.add_class::<session::VariableStore>()?;
+    m.add_class::<interrupt::CancelScope>()?;
     m.add_function(wrap_pyfunction!(graph::operators, m)?)?;
     m.add_function(wrap_pyfunction!(graph::signatures, m)?)?;
     m.add_function(wrap_pyfunction!(tensor::from_dlpack, m)?)?;

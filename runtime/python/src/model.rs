@@ -5,17 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use befrost::{CompileOptions, Precision, PreparedFunction, Value};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::array::Loans;
 use crate::call::{Compiled, RunKind, Setup};
-use crate::failure;
 use crate::graph::operand;
 use crate::outputs::Outputs;
 use crate::session::VariableStore;
-use crate::tensor;
+use crate::{failure, interrupt, tensor};
 
 /// A model of a file.
 #[pyclass(frozen, subclass, module = "befrost._native")]
@@ -33,7 +31,7 @@ pub(crate) fn precision_of(name: Option<&str>) -> PyResult<Option<Precision>> {
     let found = Precision::ALL.into_iter().find(|precision| precision.name() == name);
     found.map(Some).ok_or_else(|| {
         let names = Precision::ALL.map(|precision| format!("'{}'", precision.name())).join(", ");
-        PyValueError::new_err(format!("precision is '{name}', not 'f32', {names}"))
+        failure::refused(format!("precision is '{name}', not 'f32', {names}"))
     })
 }
 
@@ -64,7 +62,7 @@ impl Model {
         let runtime = setup.runtime()?;
         let precision = precision_of(precision)?;
         let options = CompileOptions { level, precision, signature, cache_dir, ..CompileOptions::default() };
-        let model = py.detach(|| befrost::Model::load_with(&runtime, path, &options));
+        let model = interrupt::wait_for(py, move || befrost::Model::load_with(&runtime, path, &options))?;
         Model::of(py, model.map_err(|error| failure::of(&error))?, setup)
     }
 
@@ -86,6 +84,13 @@ impl Model {
     /// Its variables.
     fn store(&self) -> VariableStore {
         VariableStore::of(self.model.resources().clone())
+    }
+
+    /// The number of operations, and of the bytes of weights and other constants.
+    fn counts(&self) -> (u32, usize) {
+        let program = self.model.function().program().inner();
+        let image = program.image();
+        (image.n_kernels(), image.payload().len())
     }
 
     /// Its program as a BEF file.

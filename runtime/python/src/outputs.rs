@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyIterator, PyList, PyString};
+use pyo3::types::{PyIterator, PyList, PyString, PyType};
 
 /// The outputs of a run, by name or position; iterating gives their values.
 #[pyclass(frozen, module = "befrost")]
@@ -70,6 +70,12 @@ impl Outputs {
     /// The names.
     fn keys(&self) -> Vec<String> {
         self.names.to_vec()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Vec<String>, Vec<Py<PyAny>>)) {
+        let (py, this) = (slf.py(), slf.get());
+        let values = this.values.iter().map(|value| value.clone_ref(py)).collect();
+        (slf.get_type(), (this.names.to_vec(), values))
     }
 
     fn __repr__(&self) -> String {

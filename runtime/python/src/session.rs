@@ -1,15 +1,16 @@
 //! `Session`: any tensor of a graph fed, any fetched, with variables that live between runs.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use befrost::{
-    Cancellation, HostTensor, Recorder, Resources, RunOptions, SessionStats, Shape, Shapes, Variables,
-};
+use befrost::{Cancellation, Datum, Recorder, Resources, RunOptions, SessionStats, Shape, Shapes, Variables};
 use pyo3::prelude::*;
 
 use crate::array::Loans;
 use crate::call::{Setup, SysStdout, cancelled, deadline, nearest};
+use crate::graph::operand;
 use crate::model::{PyPort, port, precision_of};
 use crate::tensor::{self, Tensor};
 use crate::{failure, interrupt};
@@ -82,6 +83,31 @@ impl VariableStore {
 #[pyclass(frozen, module = "befrost._native")]
 pub(crate) struct Session {
     session: befrost::Session,
+    prepared: Mutex<PreparedNames>,
+}
+
+/// The limit of the names that are remembered.
+const MAX_PREPARED: usize = 1 << 10;
+
+/// What runs were prepared for, by hashes of the names.
+#[derive(Default)]
+struct PreparedNames {
+    hashes: HashSet<u64>,
+    n_hits: u64,
+}
+
+/// The hash of the names of a run.
+fn hash_of(feeds: &[&str], fetches: &[&str], targets: &[String]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (feeds, fetches).hash(&mut hasher);
+    targets.iter().map(String::as_str).collect::<Vec<&str>>().hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Session {
+    fn prepared(&self) -> MutexGuard<'_, PreparedNames> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[pymethods]
@@ -129,8 +155,9 @@ impl Session {
         if let Some(precision) = precision_of(precision)? {
             builder = builder.precision(precision);
         }
-        let session = py.detach(|| builder.open(path)).map_err(|error| failure::of(&error))?;
-        Ok(Session { session })
+        let session = interrupt::wait_for(py, move || builder.open(path))?;
+        let session = session.map_err(|error| failure::of(&error))?;
+        Ok(Session { session, prepared: Mutex::default() })
     }
 
     /// Its variables.
@@ -138,7 +165,31 @@ impl Session {
         VariableStore::of(self.session.variables().resources().clone())
     }
 
-    /// Computes tensors by their names, as arrays or Tensors. None for a fetch without a value.
+    /// Compiles what the first run of these names needs. A signal ends the wait.
+    fn prepare(
+        &self,
+        py: Python<'_>,
+        feeds: Vec<String>,
+        fetches: Vec<String>,
+        targets: Vec<String>,
+    ) -> PyResult<()> {
+        let [of_feeds, of_fetches] =
+            [&feeds, &fetches].map(|names| names.iter().map(String::as_str).collect::<Vec<&str>>());
+        let hash = hash_of(&of_feeds, &of_fetches, &targets);
+        let session = self.session.clone();
+        let made = interrupt::wait_for(py, move || session.warm(&feeds, &fetches, &targets))?;
+        made.map_err(|error| failure::of(&error))?;
+        let mut prepared = self.prepared();
+        if prepared.hashes.len() >= MAX_PREPARED {
+            prepared.hashes.clear();
+        }
+        prepared.hashes.insert(hash);
+        prepared.n_hits += 1;
+        Ok(())
+    }
+
+    /// Computes tensors by their names, as arrays or Tensors. None for a fetch without a value; None for all
+    /// if these names must be prepared first.
     #[expect(clippy::too_many_arguments, reason = "options")]
     fn run<'py>(
         &self,
@@ -149,11 +200,16 @@ impl Session {
         timeout: Option<f64>,
         tensors: bool,
         trace: Option<PathBuf>,
-    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+    ) -> PyResult<Option<Vec<Option<Bound<'py, PyAny>>>>> {
         let mut loans = Loans::default();
-        let values = feeds.iter().map(|(name, value)| Ok((name.as_str(), lent(value, &mut loans)?)));
+        let values =
+            feeds.iter().map(|(name, value)| Ok((name.as_str(), Datum::from(operand(value, &mut loans)?))));
         let values = values.collect::<PyResult<Vec<_>>>()?;
         let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
+        let names: Vec<&str> = feeds.iter().map(|(name, _)| name.as_str()).collect();
+        if !self.prepared().hashes.contains(&hash_of(&names, &fetches, &targets)) {
+            return Ok(None);
+        }
         let cancellation = Cancellation::limited(nearest(deadline(timeout)?), None);
         let output = Arc::new(SysStdout::default());
         let options = RunOptions {
@@ -183,7 +239,7 @@ impl Session {
             let Some(datum) = datum else { return Ok(None) };
             tensor::result(py, datum.into_value(), tensors).map(Some)
         });
-        results.collect()
+        results.collect::<PyResult<_>>().map(Some)
     }
 
     /// Compiles what a run of these feeds, fetches and targets needs.
@@ -200,13 +256,14 @@ impl Session {
         let shapes = sizes.map(|sizes| sizes.iter().map(|sizes| Shape::new(sizes)).collect());
         let shapes: Option<Result<Vec<Shape>, _>> = shapes;
         let shapes = shapes.transpose().map_err(|error| failure::refused(error.to_string()))?;
-        let made = py.detach(|| match shapes {
-            None => self.session.warm(&feeds, &fetches, &targets),
+        let session = self.session.clone();
+        let made = interrupt::wait_for(py, move || match shapes {
+            None => session.warm(&feeds, &fetches, &targets),
             Some(shapes) => {
                 let feeds: Vec<(String, Shape)> = feeds.into_iter().zip(shapes).collect();
-                self.session.warm_sizes(&feeds, &fetches, &targets)
+                session.warm_sizes(&feeds, &fetches, &targets)
             }
-        });
+        })?;
         made.map_err(|error| failure::of(&error))
     }
 
@@ -251,17 +308,12 @@ impl Session {
     fn stats(&self) -> (u64, u64, usize, u64, u64, usize) {
         let SessionStats { compilations, from_cache, specializations, hits, executables, bytes } =
             self.session.stats();
+        // A run that compiled was prepared first, and found its own program.
+        let hits = hits.saturating_sub(self.prepared().n_hits);
         (compilations, hits, executables, from_cache, specializations, bytes)
     }
 }
 
 fn listed(ports: Result<Vec<befrost::Port>, befrost::Error>) -> PyResult<Vec<PyPort>> {
     Ok(ports.map_err(|error| failure::of(&error))?.iter().map(port).collect())
-}
-
-fn lent<'py>(value: &Bound<'py, PyAny>, loans: &mut Loans<'py>) -> PyResult<HostTensor> {
-    match value.cast::<Tensor>() {
-        Ok(tensor) => Ok(tensor.get().host().clone()),
-        Err(_) => loans.of(value),
-    }
 }

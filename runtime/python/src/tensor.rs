@@ -19,7 +19,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use crate::eager::{self, Binary, Unary};
-use crate::{array, dlpack, failure};
+use crate::{array, dlpack, failure, strings};
 
 /// An immutable array of numbers or booleans.
 #[pyclass(frozen, module = "befrost", weakref)]
@@ -56,8 +56,13 @@ impl Tensor {
     }
 }
 
-/// A result of a run as a `Tensor`, or as an array.
+/// A result of a run as a `Tensor`, or as an array, which strings always are.
 pub(crate) fn result(py: Python<'_>, result: Value, is_tensor: bool) -> PyResult<Bound<'_, PyAny>> {
+    let datum = Datum::from(result);
+    if let Ok(made) = datum.strings() {
+        return strings::to_array(py, made);
+    }
+    let result = datum.into_value();
     match is_tensor {
         true => Ok(Bound::new(py, Tensor::of_result(result)?)?.into_any()),
         false => {

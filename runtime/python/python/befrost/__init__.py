@@ -9,20 +9,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import os as _os
 
-from . import _names, _native, tf
+from . import _native, core, tf
 from ._errors import (
     CancelledError, CheckFailedError, CompileError, DeadlineExceededError, DivisionError, Error,
     FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, ResourceExhaustedError,
-    UnimplementedError,
+    UnimplementedError, WrongRangeError, WrongTypeError,
 )
 from ._explain import explain
 from ._function import Function, FunctionStats, Spec, function, grad, spec, value_and_grad
 from ._functions import range, static, timeout
 from ._model import Model, ModelStats, Outputs, Port, Variables, load
+from ._names import *
 from ._native import __version__
 from ._runtime import Runtime
 from ._session import Session, SessionStats
@@ -36,19 +35,12 @@ if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(before=_native.before_fork, after_in_parent=_native.after_fork_in_parent,
                          after_in_child=_native.after_fork_in_child)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _names.NAMES:
-        made = globals()[name] = _names.NumPyFunction(name)
-        return made
-    raise AttributeError(f"module 'befrost' has no attribute '{name}'")
-
-
+# Not the names of the Array API, which would hide Python's own: `abs`, `sum`, `bool`.
 __all__ = [
     "CancelledError", "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error",
     "FailedPreconditionError", "Function", "FunctionStats", "InvalidArgumentError", "Model", "ModelStats",
     "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Runtime", "Session",
-    "SessionStats", "Spec", "Tensor", "UnimplementedError", "Variable", "Variables", "__version__", "explain",
-    "from_dlpack", "function", "grad", "load", "range", "spec", "static", "tensor", "tf", "timeout", "trace",
+    "SessionStats", "Spec", "Tensor", "UnimplementedError", "Variable", "Variables", "WrongRangeError",
+    "WrongTypeError", "__version__", "core", "explain", "from_dlpack", "function", "grad", "load", "range", "spec", "static", "tensor", "tf", "timeout", "trace",
     "value_and_grad",
 ]

@@ -1,8 +1,9 @@
 """The exceptions of the package.
 
     Error            an error of the runtime: code, message, locations
-      Each subclass is also one of Python's exceptions (ValueError, KeyError, IndexError, TimeoutError, AssertionError,
-      MemoryError, NotImplementedError, ZeroDivisionError), so that code without Befrost's classes can catch it.
+      Each subclass is also one of Python's exceptions (ValueError, TypeError, OverflowError, KeyError, IndexError,
+      TimeoutError, AssertionError, MemoryError, NotImplementedError, ZeroDivisionError), so that code without Befrost's
+      classes can catch it. A call that does not fit a function's parameters is a plain TypeError, as of all of Python's.
     CompileError     also a SyntaxError: a function that cannot be compiled, with file, line and text
 """
 
@@ -15,7 +16,6 @@ import types
 from typing import Any, Callable, NoReturn, TypeVar
 
 from . import _native
-from ._explain import code_of
 from ._staging.errors import Refused, Site, raise_at
 
 
@@ -35,6 +35,14 @@ class InvalidArgumentError(Error, ValueError):
     """A value that an operation cannot take."""
 
     code = "InvalidArgument"
+
+
+class WrongTypeError(InvalidArgumentError, TypeError):
+    """A value of a type that an operation cannot take."""
+
+
+class WrongRangeError(InvalidArgumentError, OverflowError):
+    """A number beyond the range that an operation can take."""
 
 
 class NotFoundError(Error, KeyError):
@@ -99,10 +107,10 @@ class CompileError(SyntaxError, Error):
 
     code = "P0100"
 
-    def __init__(self, message: str, site: Site | None = None, notes: tuple[str, ...] = ()):
+    def __init__(self, message: str, site: Site | None = None, notes: tuple[str, ...] = (), code: str = "P0100"):
         SyntaxError.__init__(self, message)
         self.message = message
-        self.code = code_of(message)
+        self.code = code
         self.locations = ()
         self.msg = message
         if site is not None:
@@ -198,7 +206,7 @@ def raise_failure(failure: BaseException, root: types.FunctionType) -> NoReturn:
 def raise_refused(refused: Refused) -> NoReturn:
     """Raises the exception for a function that cannot be compiled, at its place."""
     site = refused.sites[0] if refused.sites else None
-    raise_at(CompileError(refused.message, site, refused.notes), refused.sites)
+    raise_at(CompileError(refused.message, site, refused.notes, refused.code), refused.sites)
 
 
 Failure = _native.Failure

@@ -1,40 +1,39 @@
 """`explain`: what an error's code means, and what to do.
 
-Codes of functions that cannot be compiled begin with P; `CompileError.code` has them. The others are those of the
-runtime, by name.
+Codes of functions that cannot be compiled begin with P; `CompileError.code` has them, from the place that refuses. The
+others are those of the runtime, by name.
 """
 
 from __future__ import annotations
 
-import re
-
-# Code, words of the messages, explanation.
-_REFUSED: list[tuple[str, str, str]] = [
-    ("P0101", r"the source of '", "The source of a function is read where `linecache` finds it: a file, a notebook's cell, the REPL. "
-     "Functions made by `exec` or `eval`, and modules without source, cannot be compiled. Define the function in a file."),
-    ("P0102", r"is a generator|'(try|with|yield|await|async|class|del|raise|import|global)", "The statement has no "
-     "meaning in a graph. Do this part outside of the compiled function, or with `bf.static(...)` while compiling."),
-    ("P0103", r"answers? differently|within bf\.static|bf\.static\(", "The function answers differently each time, so it would be called once, "
-     "while compiling. If that is what you want, write `bf.static(f(...))`; otherwise give its result as an argument."),
-    ("P0104", r"(branch|iteration|one way|the other way|before the loop).*(dtype|type|rank|differ)|differ", "Both ways of a branch, and all iterations of a "
-     "loop, must agree on a variable's dtype and rank if it is used afterwards: the graph has one place for it. Give the variable the same dtype "
-     "on all ways, for instance `total = np.float32(0)` before a loop that adds float32."),
-    ("P0105", r"not assigned|may not be assigned|is assigned only", "The variable is not assigned on every way to its use. Assign it before the "
-     "branch or loop; the note says which statement may skip the assignment."),
-    ("P0106", r"element.*assigned|names it|two names|would change|in-place|view of", "Arrays have value semantics in a graph. An element can be "
-     "assigned if the function made the array and nothing else names it or a view of it. Make a copy first: `x = x.copy()`."),
-    ("P0107", r"unroll|iterations", "Loops whose trips are known while compiling are unrolled. Use `bf.range` to keep the loop in the graph, or "
-     "give the decorator a larger `unroll`."),
-    ("P0108", r"is returned", "A result must be made of arrays, numbers, tuples, lists, dicts and dataclasses of these, and static values."),
-    ("P0109", r"known when (the function|it) (is|runs)|must be known", "Something that shapes the graph (an axis, a dtype, a key) depends on values "
-     "that are only known when it runs. Make it a Python value, or name the argument in `static=`."),
-    ("P0110", r"nested too deeply|more than \d+ operations|more than 64", "The function is larger than the compiler accepts, so that time and memory stay bounded. Move parts into "
-     "loops of the graph (`bf.range`), or into functions of their own."),
-    ("P0111", r"recursi", "A recursion must end while compiling: its depth must not depend on staged values. Write a loop."),
-    ("P0112", r"cannot be called|cannot be compiled|has no attribute|not in the table", "The front end has no operation for it. Use a NumPy function of the "
-     "table (FUNCTIONS.md), an operator `bf.tf.*`, or compute it outside of the function."),
-    ("P0100", r"", "The function cannot be compiled as it is; the message says why, the traceback where."),
-]
+_REFUSED = {
+    "P0100": "The function cannot be compiled as it is; the message says why, the traceback where.",
+    "P0101": "The source of a function is read where `linecache` finds it: a file, a notebook's cell, the REPL. Functions made by "
+             "`exec` or `eval`, and modules without source, cannot be compiled. Define the function in a file.",
+    "P0102": "The statement has no meaning in a graph. Do this part outside of the compiled function, or with `bf.static(...)` while "
+             "compiling. In place of `raise` under a condition that is only known when the function runs, write `assert`.",
+    "P0103": "The function answers differently each time, so it would be called once, while compiling. If that is what you want, write "
+             "`bf.static(f(...))`; otherwise give its result as an argument.",
+    "P0104": "Both ways of a branch, and all iterations of a loop, must agree on a variable's dtype and rank if it is used afterwards: "
+             "the graph has one place for it. Give the variable the same dtype on all ways, for instance `total = np.float32(0)` before "
+             "a loop that adds float32.",
+    "P0105": "The variable is not assigned on every way to its use. Assign it before the branch or loop; the note says which statement "
+             "may skip the assignment.",
+    "P0106": "Arrays have value semantics in a graph, and lists and objects have one name while they change. An element can be assigned "
+             "if the function made the array and nothing else names it or a view of it. Make a copy first: `x = x.copy()`.",
+    "P0107": "Loops whose trips are known while compiling are unrolled. Use `bf.range` to keep the loop in the graph, or give the "
+             "decorator a larger `unroll`.",
+    "P0108": "A result must be made of arrays, numbers, tuples, lists, dicts and dataclasses of these, and static values.",
+    "P0109": "Something that shapes the graph (an axis, a dtype, a key, a length) depends on values that are only known when it runs. "
+             "Make it a Python value, or name the argument in `static=`.",
+    "P0110": "The function, or a value in it, is larger than the compiler accepts, so that time and memory stay bounded. Move parts into "
+             "loops of the graph (`bf.range`), or into functions of their own.",
+    "P0111": "A recursion must end while compiling: its depth must not depend on staged values. Write a loop.",
+    "P0112": "The front end has no operation for it. Use a NumPy function of the table (FUNCTIONS.md), an operator `bf.tf.*`, or compute "
+             "it outside of the function.",
+    "P0113": "Types, shapes or values do not fit: the plain function would fail at this place, too. The message has NumPy's or Python's "
+             "words where they were known.",
+}
 _RUNTIME = {
     "Cancelled": "The run was stopped, by Ctrl-C or by the caller.",
     "Unknown": "The error has no code of its own.",
@@ -50,18 +49,13 @@ _RUNTIME = {
 }
 
 
-def code_of(message: str) -> str:
-    """The code of a refusal."""
-    return next(code for code, words, _ in _REFUSED if re.search(words, message))
-
-
 def explain(code: str) -> str:
     """What an error's code means, and what to do.
 
     >>> print(explain("P0107"))
     P0107: Loops whose trips are known while compiling are unrolled. Use `bf.range` to keep the loop in the graph, or give the decorator a larger `unroll`.
     """
-    known = {name: words for name, _, words in _REFUSED} | _RUNTIME
+    known = _REFUSED | _RUNTIME
     if code not in known:
         import difflib
 

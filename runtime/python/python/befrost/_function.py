@@ -11,14 +11,16 @@ import functools
 import os
 import threading
 import types
-from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
 from . import _native
+from ._coroutines import on_thread
 from ._errors import CompileError, raise_failure, raise_refused
 from ._functions import Gradient
-from ._model import write_file
+from ._model import _options, unknown, write_file
+from ._progress import Progress
 from ._staging.errors import Refused
 from ._tensor import Tensor
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 DEFAULT_UNROLL = 1000
 MAX_SHOWN = 8
+# Limit of the dtypes, structures and static values that a function keeps programs for.
+MAX_KEYS = 256
 _PLAIN = frozenset([np.ndarray, *np.sctypeDict.values(), bool, int, float, Tensor])
 _MANY = 64
 
@@ -76,17 +80,18 @@ class Function(_native.Dispatcher):
 
     def __init__(self, function: types.FunctionType, *, level: int | None = None, unroll: int = DEFAULT_UNROLL,
                  static: Iterable[str] = (), work_queue: str | None = None, gradient: Gradient | None = None,
-                 timeout: float | None = None, max_memory: int | None = None):
+                 timeout: float | None = None, max_memory: int | None = None, progress: Any = None):
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"only Python functions are compiled, not {function!r}")
         self._function = function
         self.__befrost_function__ = function
         self.__befrost_gradient__ = gradient
-        self._level = int(os.environ.get("BEFROST_LEVEL", "2")) if level is None else level
+        self._level = _options(level, None)[0]
         self._unroll = unroll
         self._static = frozenset([static] if isinstance(static, str) else static)
         self._work_queue = work_queue or os.environ.get("BEFROST_WORK_QUEUE") or "s"
         self._timeout = timeout
+        self._progress = progress
         self._max_memory = max_memory
         self._versions: dict[Any, list[_Version]] = {}
         self._lock = threading.RLock()
@@ -160,6 +165,8 @@ class Function(_native.Dispatcher):
             if version.fits(leaf_types):
                 return version
         with self._lock:
+            if key not in self._versions and len(self._versions) >= MAX_KEYS:
+                del self._versions[next(iter(self._versions))]
             known = self._versions.setdefault(key, [])
             for version in known:
                 if version.fits(leaf_types):
@@ -171,11 +178,12 @@ class Function(_native.Dispatcher):
                 leaf_types = [
                     Leaf(leaf.kind, leaf.dtype, tuple(a if a == b else None for a, b in zip(leaf.shape, shape)))
                     for leaf, shape in zip(leaf_types, known[-1].shapes)]
-            staged = self._staged(keys, leaf_types)
-            if len(self._shown) < MAX_SHOWN:
-                self._shown.append((keys, leaf_types))
             try:
-                executable = self._executable(staged)
+                with Progress(f"compiling {self._function.__qualname__}", self._progress):
+                    staged = self._staged(keys, leaf_types)
+                    if len(self._shown) < MAX_SHOWN:
+                        self._shown.append((keys, leaf_types))
+                    executable = self._executable(staged)
             except _native.Failure as failure:
                 error = failure
             else:
@@ -245,10 +253,16 @@ class Function(_native.Dispatcher):
         self._version(keys, leaf_types)
 
     async def run_async(self, *args: Any, **kwargs: Any) -> Any:
-        """A call on a thread of its own, for asyncio."""
-        import asyncio
+        """A call on a thread of its own, for asyncio. Cancelling the coroutine ends the run."""
+        return await on_thread(self, *args, **kwargs)
 
-        return await asyncio.to_thread(self, *args, **kwargs)
+    def transform(self, name: str, **options: Any) -> Function:
+        """The function that a transform of graphs makes of this one: "grad" or "value_and_grad", with the options of
+        `befrost.grad`: `f.transform("grad", wrt=0)`."""
+        if name not in TRANSFORMS:
+            raise unknown("transform", name, list(TRANSFORMS))
+        wrt = options.pop("wrt", 0)
+        return TRANSFORMS[name](self, tuple(wrt) if isinstance(wrt, list) else wrt, **options)
 
     def stats(self) -> FunctionStats:
         """Counts of what it has done."""
@@ -264,14 +278,35 @@ class Function(_native.Dispatcher):
         write_file(path, executable.bef)
 
 
+class FunctionOptions(TypedDict, total=False):
+    """The options of `function`."""
+
+    level: int | None
+    unroll: int
+    static: Iterable[str]
+    work_queue: str | None
+    timeout: float | None
+    max_memory: int | None
+    progress: Any
+
+
+@overload
+def function(f: Callable[..., Any], **options: Unpack[FunctionOptions]) -> Function: ...
+
+
+@overload
+def function(f: None = None, **options: Unpack[FunctionOptions]) -> Callable[[Callable[..., Any]], Function]: ...
+
+
 def function(f: Callable[..., Any] | None = None, *, level: int | None = None, unroll: int = DEFAULT_UNROLL,
              static: Iterable[str] = (), work_queue: str | None = None, timeout: float | None = None,
-             max_memory: int | None = None) -> Any:
+             max_memory: int | None = None, progress: Any = None) -> Any:
     """Compiles a Python function when it is called: `@befrost.function`, with or without options.
 
     `level`: optimization, 0 to 2. `unroll`: limit of the iterations of an unrolled loop. `static`: names of arguments
     that are constants; the function is compiled for each of their values. `timeout`: seconds after which a call is
-    stopped. `max_memory`: limit of the bytes that a call may hold.
+    stopped. `max_memory`: limit of the bytes that a call may hold. `progress`: as `load`'s, for compiling. `work_queue`: "s"
+    runs a call on the caller's thread, "mstd:N" on N threads; the default is that of BEFROST_WORK_QUEUE, or "s".
 
     >>> import numpy as np
     >>> @function
@@ -285,9 +320,9 @@ def function(f: Callable[..., Any] | None = None, *, level: int | None = None, u
     111
     """
     options: dict[str, Any] = {"level": level, "unroll": unroll, "static": static, "work_queue": work_queue,
-                               "timeout": timeout, "max_memory": max_memory}
+                               "timeout": timeout, "max_memory": max_memory, "progress": progress}
     if f is None:
-        return lambda g: function(g, **options)
+        return lambda g: cast(Function, function(g, **options))
     if isinstance(f, Function):
         f = f.__befrost_function__
     if isinstance(f, types.MethodType):
@@ -317,5 +352,7 @@ def value_and_grad(f: Any, wrt: int | tuple[int, ...] = 0, *, has_aux: bool = Fa
     """As `grad`, and returns the function's value in front."""
     return _gradient(f, Gradient(wrt, True, has_aux), options)
 
+
+TRANSFORMS: dict[str, Callable[..., Function]] = {"grad": grad, "value_and_grad": value_and_grad}
 
 __all__ = ["Function", "FunctionStats", "Spec", "function", "spec"]

@@ -7,13 +7,14 @@ import re
 from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
-from ._errors import NotFoundError, guarded
+from ._coroutines import on_thread
+from ._errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, guarded
 from ._native import Outputs as Outputs, Tensor
 from ._progress import Progress
 
 _TYPE = re.compile(r"tensor<(?P<sizes>(?:[0-9?]+x)*)(?P<element>.+)>$")
 _ELEMENTS = {"f16": "float16", "f32": "float32", "f64": "float64", "bf16": "bfloat16", "i1": "bool",
-             "complex<f32>": "complex64", "complex<f64>": "complex128",
+             "complex<f32>": "complex64", "complex<f64>": "complex128", "!tf_type.string": "str",
              **{f"i{n}": f"int{n}" for n in (8, 16, 32, 64)}, **{f"ui{n}": f"uint{n}" for n in (8, 16, 32, 64)}}
 
 
@@ -106,15 +107,31 @@ class ModelStats:
         return f"ModelStats(runs={self.runs}, compilations={self.compilations}, bytes={self.bytes})"
 
 
+def stamp_of(path: str) -> tuple[Any, ...]:
+    """What changes when a file does, or one of a folder: times and sizes. Nothing of a file that is not there."""
+    files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in sorted(names)] or [path]
+    try:
+        found = [(file, os.stat(file)) for file in files]
+    except OSError:
+        return ()
+    return tuple((file, stat.st_mtime_ns, stat.st_size, stat.st_ino) for file, stat in found)
+
+
+def check_stamp(path: str, stamp: tuple[Any, ...]) -> None:
+    """Refuses a file that is about to be read again, if it is another one than before."""
+    if stamp_of(path) != stamp:
+        raise FailedPreconditionError(f"'{path}' has changed since it was loaded: load it again")
+
+
 def _options(level: int | None, threads: int | None) -> tuple[int, str | None]:
     """The level, and the work queue."""
     found = int(os.environ.get("BEFROST_LEVEL", "2")) if level is None else level
     if not 0 <= found <= 2:
-        raise ValueError(f"the level is {found}, not 0, 1 or 2")
+        raise InvalidArgumentError(f"the level is {found}, not 0, 1 or 2")
     if threads is None:
         return found, os.environ.get("BEFROST_WORK_QUEUE") or None
     if threads < 1:
-        raise ValueError(f"{threads} threads: at least one is needed")
+        raise InvalidArgumentError(f"{threads} threads: at least one is needed")
     return found, "s" if threads == 1 else f"mstd:{threads}"
 
 
@@ -128,10 +145,11 @@ class Model(_native.Model):
 
     def __new__(cls, path: str, source: Any, **options: Any) -> Model:
         level, queue = _options(options.get("level"), options.get("threads"))
+        stamp = stamp_of(path)
         made: Model = guarded(super().__new__, cls, path, level, queue, options.get("signature"),
                        options.get("max_memory"), list(options.get("libraries", ())), options.get("cache_dir"),
                        options.get("precision"))
-        made._path, made._source, made._options = path, source, options
+        made._path, made._source, made._options, made._stamp = path, source, options, stamp
         made.inputs = [Port(*port) for port in made.input_ports()]
         made.outputs = [Port(*port) for port in made.output_ports()]
         made._names = [port.name for port in made.outputs]
@@ -141,6 +159,7 @@ class Model(_native.Model):
 
     def __init__(self, path: str, source: Any, **options: Any):
         self._path: str
+        self._stamp: tuple[Any, ...]
         self._options: dict[str, Any]
         self._names: list[str]
         self._session: Any
@@ -152,7 +171,7 @@ class Model(_native.Model):
              output: str | None) -> Outputs:
         """A run with `fetches`, or another kind of output."""
         if output not in (None, "numpy", "tensor"):
-            raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
+            raise InvalidArgumentError(f"output is {output!r}, not 'numpy' or 'tensor'")
         if fetches is not None:
             return self._fetched(feeds or {}, list(fetches), timeout, output or "numpy")
         return Outputs(self._names, guarded(self.run_values, self._values(feeds or {}), timeout, output == "tensor"))
@@ -165,7 +184,7 @@ class Model(_native.Model):
                 raise unknown("input", name, names)
         missing = [port for port in self.inputs if port.name not in feeds]
         if missing:
-            raise TypeError(f"the input '{missing[0].name}' ({missing[0].type}) is not given")
+            raise InvalidArgumentError(f"the input '{missing[0].name}' ({missing[0].type}) is not given")
         return [feeds[name] for name in names]
 
     def _fetched(self, feeds: Mapping[str, Any], fetches: list[str], timeout: float | None, output: str) -> Outputs:
@@ -178,6 +197,7 @@ class Model(_native.Model):
         if self._session is None:
             from ._session import Session
 
+            check_stamp(self._path, self._stamp)
             self._session = Session(self._path, variables=self.variables, **self._options)
         return self._session
 
@@ -189,13 +209,17 @@ class Model(_native.Model):
     def signatures(self) -> dict[str, Model]:
         """The model's functions by name, with the same variables."""
         options = self._options
+        check_stamp(self._path, self._stamp)
         return {name: Model(self._path, self._source, **{**options, "signature": name})
                 for name in self.signature_names()}
 
     def warm(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None) -> None:
-        """Compiles what a run needs, without running it."""
+        """Compiles what a run needs, without running it: the program of the outputs is there since the model was loaded,
+        that of other tensors is compiled now."""
         if fetches is not None:
             self.session().warm(fetches, feeds or {})
+        else:
+            self._values(feeds if feeds is not None else dict.fromkeys(port.name for port in self.inputs))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the compiled model as a BEF file, with the present values of its variables as constants."""
@@ -211,10 +235,8 @@ class Model(_native.Model):
 
     async def run_async(self, feeds: Mapping[str, Any] | None = None, fetches: Iterable[str] | None = None, *,
                         timeout: float | None = None, output: str | None = None) -> Outputs:
-        """`run`, on a thread of its own, for asyncio."""
-        import asyncio
-
-        return await asyncio.to_thread(self.run, feeds, fetches, timeout=timeout, output=output)
+        """`run`, on a thread of its own, for asyncio. Cancelling the coroutine ends the run."""
+        return await on_thread(self.run, feeds, fetches, timeout=timeout, output=output)
 
     def _repr_html_(self) -> str:
         """Its inputs, outputs, operations and size, for notebooks."""
@@ -223,7 +245,7 @@ class Model(_native.Model):
         rows = [("input", port) for port in self.inputs] + [("output", port) for port in self.outputs]
         cells = "".join(f"<tr><td>{what}</td><td>{html.escape(port.name)}</td><td><code>{html.escape(port.type)}</code>"
                         "</td></tr>" for what, port in rows)
-        size = f"{len(self.bef):,} bytes compiled, {len(self.variables)} variables"
+        size = html.escape(self._size())
         return f"<b>{html.escape(self._title())}</b> {size}<table>{cells}</table>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Outputs:
@@ -236,14 +258,20 @@ class Model(_native.Model):
             feeds[name] = value
         return self.run(feeds)
 
+    def _size(self) -> str:
+        n_operations, n_bytes = self.counts()
+        return (f"{n_operations:,} operations, {n_bytes:,} bytes of weights and constants, {len(self.variables)} variables, "
+                f"{len(self.bef):,} bytes compiled")
+
     def _title(self) -> str:
         return self._path if not isinstance(self._source, bytes) else f"<{len(self._source)} bytes>"
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(repr, ports)) for ports in (self.inputs, self.outputs))
-        return f"Model({self._title()!r}: ({inputs}) -> ({outputs}))"
+        return f"Model({self._title()!r}: ({inputs}) -> ({outputs}); {self._size()})"
 
     def __reduce__(self) -> Any:
+        check_stamp(self._path, self._stamp)
         return _again, (self._source, self._options)
 
 
@@ -288,7 +316,7 @@ def load(path: str | os.PathLike[str] | bytes | bytearray | memoryview | Any, *,
     with constant weights in this type; fetches other than the outputs stay f32.
     """
     if shapes not in ("auto", "declared", "exact"):
-        raise ValueError(f"shapes is {shapes!r}, not 'auto', 'declared' or 'exact'")
+        raise InvalidArgumentError(f"shapes is {shapes!r}, not 'auto', 'declared' or 'exact'")
     options = {"signature": signature, "level": level, "threads": threads, "max_memory": max_memory, "precision": precision,
                "cache_dir": None if cache_dir is None else os.fspath(cache_dir),
                "libraries": [os.fspath(path) for path in libraries] or None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 import threading
@@ -14,12 +15,14 @@ _MARKS = "|/-\\"
 
 
 class Progress:
-    """A context for slow work. `show` is a function of text; None for a line in a terminal or a display in a notebook,
-    False for no progress."""
+    """A context for slow work. `show` is a function of text, whose exception is raised when the work has ended; None for
+    a line in a terminal or a display in a notebook, False for no progress."""
 
     def __init__(self, what: str, show: Any = None):
         self._what = what
         self._show = show
+        self._is_callers = bool(show)
+        self._failed: BaseException | None = None
         self._done = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -42,18 +45,22 @@ class Progress:
             wait = STEP
             try:
                 self._show(f"{_MARKS[n % len(_MARKS)]} {self._what}: {time.monotonic() - begun:.0f} s")
-            except Exception:
+            except BaseException as error:
+                if self._is_callers:
+                    self._failed = error
                 return  # an error of the display must not stop the work
             n += 1
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, kind: Any, *error: Any) -> None:
         if self._thread is None:
             return
         self._done.set()
         self._thread.join()
-        close = getattr(self._show, "close", None)
-        if close is not None:
-            close()
+        if isinstance(self._show, (_Terminal, _Notebook)):
+            with contextlib.suppress(Exception):
+                self._show.close()
+        if self._failed is not None and kind is None:
+            raise self._failed
 
 
 def _in_notebook() -> bool:

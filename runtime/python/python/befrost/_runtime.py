@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Callable
 
+from ._errors import InvalidArgumentError
 from ._function import function
 from ._model import Model, load
 from ._session import Session
@@ -21,9 +22,9 @@ class Runtime:
 
     def __init__(self, *, level: int | None = None, threads: int | None = None, max_memory: int | None = None):
         if threads is not None and threads < 1:
-            raise ValueError(f"{threads} threads: at least one is needed")
+            raise InvalidArgumentError(f"{threads} threads: at least one is needed")
         if level is not None and level not in (0, 1, 2):
-            raise ValueError(f"the level is {level}, not 0, 1 or 2")
+            raise InvalidArgumentError(f"the level is {level}, not 0, 1 or 2")
         self.level = level
         self.threads = threads
         self.max_memory = max_memory

@@ -8,8 +8,10 @@ from typing import Any, Iterable, Mapping
 import numpy as np
 
 from . import _native
-from ._errors import guarded
-from ._model import Outputs, Port, Variables, _options
+from ._coroutines import on_thread
+from ._errors import InvalidArgumentError, guarded
+from ._model import Outputs, Port, Variables, _options, check_stamp, stamp_of
+from ._progress import Progress
 
 
 SHAPES = ("auto", "declared", "exact")
@@ -44,29 +46,34 @@ class Session:
     `shapes`: with "auto" sizes that come often get a program of their own, which is compiled meanwhile; with
     "declared" one program runs all sizes, with "exact" each has its own. `cache_dir` is a folder for compiled
     programs. `libraries` are paths of kernel libraries, whose code runs in this process. `precision`: "bf16" or "int8"
-    computes products and convolutions with constant weights in it.
+    computes products and convolutions with constant weights in it. `progress`: as `load`'s, for opening and compiling.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, signature: str | None = None, init: str | None = None,
                  level: int | None = None, threads: int | None = None, max_memory: int | None = None,
                  variables: Variables | None = None, libraries: Iterable[str | os.PathLike[str]] = (),
-                 cache_dir: str | os.PathLike[str] | None = None, shapes: str = "auto", precision: str | None = None):
+                 cache_dir: str | os.PathLike[str] | None = None, shapes: str = "auto", precision: str | None = None,
+                 progress: Any = None):
         self._path = os.fspath(path)
+        self._progress = progress
+        self._stamp = stamp_of(self._path)
         number, queue = _options(level, threads)
         store = None if variables is None else variables._store
         if shapes not in SHAPES:
-            raise ValueError(f"shapes is {shapes!r}, not one of {', '.join(map(repr, SHAPES))}")
+            raise InvalidArgumentError(f"shapes is {shapes!r}, not one of {', '.join(map(repr, SHAPES))}")
         folder = None if cache_dir is None else os.fspath(cache_dir)
         options = (signature, [os.fspath(path) for path in libraries], folder, shapes, precision)
         self._arguments = (self._path, number, None, queue, max_memory)
         self._options = options
-        self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store, *options)
+        with Progress(f"opening {self._path}", progress):
+            self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store, *options)
         self._process = os.getpid()
         self.variables = Variables(self._native.store())
 
     def _session(self) -> _native.Session:
         if self._process != os.getpid():
             # The threads of the parent are not here.
+            check_stamp(self._path, self._stamp)
             self._native = guarded(_native.Session, *self._arguments, self.variables._store, *self._options)
             self._process = os.getpid()
         return self._native
@@ -79,19 +86,22 @@ class Session:
         `targets` are nodes that run for their effects, such as a training step. `timeout`: seconds after which
         the run is stopped. `trace`: a file for the times of its kernels, for Chrome's and Perfetto's viewers."""
         if output not in ("numpy", "tensor"):
-            raise ValueError(f"output is {output!r}, not 'numpy' or 'tensor'")
+            raise InvalidArgumentError(f"output is {output!r}, not 'numpy' or 'tensor'")
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         pairs = list((feeds or {}).items())
-        values = guarded(self._session().run, pairs, names, list(targets), timeout, output == "tensor",
-                         None if trace is None else os.fspath(trace))
+        session = self._session()
+        given = (pairs, names, list(targets), timeout, output == "tensor", None if trace is None else os.fspath(trace))
+        values = guarded(session.run, *given)
+        while values is None:
+            with Progress(f"compiling a part of {self._path}", self._progress):
+                guarded(session.prepare, [name for name, _ in pairs], names, given[2])
+            values = guarded(session.run, *given)
         return values[0] if isinstance(fetches, str) else Outputs(names, values)
 
     async def run_async(self, fetches: str | Iterable[str] = (), feeds: Mapping[str, Any] | None = None,
                         **options: Any) -> Any:
-        """`run`, on a thread of its own, for asyncio."""
-        import asyncio
-
-        return await asyncio.to_thread(self.run, fetches, feeds, **options)
+        """`run`, on a thread of its own, for asyncio. Cancelling the coroutine ends the run."""
+        return await on_thread(self.run, fetches, feeds, **options)
 
     def warm(self, fetches: str | Iterable[str] = (), feeds: Iterable[str] | Mapping[str, Any] = (), *,
              targets: Iterable[str] = ()) -> None:

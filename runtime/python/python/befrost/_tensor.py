@@ -16,7 +16,8 @@ import numpy as np
 from . import _native
 from ._native import Tensor, from_dlpack
 
-_NUMBERS = (bool, int, float, complex, np.generic)
+_PYTHONS = (bool, int, float, complex)
+_NUMBERS = (*_PYTHONS, np.generic)
 MAX_REFUSED = 4096
 
 
@@ -29,11 +30,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _is_number(dtype: Any) -> bool:
+    """True of element types that a Tensor can have, as far as their kind says."""
+    return dtype.kind in "biufc" or dtype.name == "bfloat16"
+
+
 def _wrapped(value: Any) -> Any:
     """A result of NumPy: arrays in it become Tensors."""
     if isinstance(value, tuple) and any(isinstance(part, (np.ndarray, np.generic)) for part in value):
-        return tuple(map(_wrapped, value))
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
+        parts = map(_wrapped, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if isinstance(value, (np.ndarray, np.generic)) and _is_number(value.dtype):
         return Tensor(value)
     return value
 
@@ -109,11 +116,22 @@ def _operand(value: Any) -> Any:
     return NotImplemented
 
 
+def _is_beyond(number: Any, other: Any) -> bool:
+    """True of an integer of Python's that the element type of the other operand cannot hold."""
+    if type(number) is not int or isinstance(other, _PYTHONS) or other.dtype.kind not in "iu":
+        return False
+    limits = np.iinfo(other.dtype)
+    return not limits.min <= number <= limits.max
+
+
 def _binary(name: str, a: Any, b: Any) -> Any:
     """An operator whose operands the eager core does not take as they are."""
     a, b = _operand(a), _operand(b)
     if a is NotImplemented or b is NotImplemented:
         return NotImplemented
+    if _is_beyond(a, b) or _is_beyond(b, a):
+        # In a compiled function the number would be one that is only known when it runs, and wrap around.
+        return _wrapped(getattr(operator, name)(_plain(a), _plain(b)))
     return _ours(name, lambda: _OPERATORS[name], getattr(operator, name), (a, b))
 
 

@@ -21,10 +21,11 @@ def trace(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        write_file(path, _text(_native.trace_end()))
+        write_file(path, text_of_events(_native.trace_end()))
 
 
-def _text(events: list[tuple[str, float, float, int]]) -> bytes:
+def text_of_events(events: list[tuple[str, float, float, int]]) -> bytes:
+    """Recorded runs as Chrome's format of traces."""
     import json
 
     process = os.getpid()
@@ -38,4 +39,4 @@ def trace_process() -> None:
     path = os.environ.get("BEFROST_TRACE")
     if path:
         _native.trace_begin()
-        atexit.register(lambda: write_file(path, _text(_native.trace_end())))
+        atexit.register(lambda: write_file(path, text_of_events(_native.trace_end())))

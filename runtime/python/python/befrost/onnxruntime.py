@@ -17,16 +17,26 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import __version__
-from ._errors import InvalidArgumentError
-from ._model import Model, Port, load, unknown
+from . import __version__, _native
+from ._errors import (
+    CancelledError, Error, FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError,
+)
+from ._model import Model, Port, load, unknown, write_file
 from ._native import Tensor
+from ._onnx_header import Header, header_of, header_of_file
+from ._trace import text_of_events
+
+# ONNX Runtime's names of exceptions.
+Fail = RuntimeException = EPFail = Error
+InvalidArgument = InvalidGraph = InvalidProtobuf = NoModel = InvalidArgumentError
+NoSuchFile = NotFoundError
+NotImplemented = UnimplementedError
 
 _TYPES = {"float32": "tensor(float)", "float64": "tensor(double)", "int64": "tensor(int64)", "int32": "tensor(int32)",
           "bool": "tensor(bool)", "uint8": "tensor(uint8)", "int8": "tensor(int8)", "float16": "tensor(float16)",
           "int16": "tensor(int16)", "uint16": "tensor(uint16)", "uint32": "tensor(uint32)",
           "uint64": "tensor(uint64)", "bfloat16": "tensor(bfloat16)", "complex64": "tensor(complex64)",
-          "complex128": "tensor(complex128)"}
+          "complex128": "tensor(complex128)", "str": "tensor(string)", "object": "tensor(string)"}
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -48,10 +58,14 @@ class ExecutionMode(enum.IntEnum):
 class NodeArg:
     """An input or an output: name, shape, type."""
 
-    def __init__(self, port: Port):
+    def __init__(self, port: Port, header: Header | None = None):
         self.name = port.name
         shape = port.shape
         self.shape: list[int | str | None] = [] if shape is None else list(shape)
+        declared = header.sizes.get(port.name, []) if header is not None else []
+        if len(declared) == len(self.shape):
+            # The model's names of sizes.
+            self.shape = [name if size is None else size for size, name in zip(self.shape, declared)]
         self.type = _TYPES.get(port.dtype or "", port.type)
 
     def __repr__(self) -> str:
@@ -71,6 +85,11 @@ class SessionOptions:
         self.enable_cpu_mem_arena = True
         self.log_severity_level = 2
         self._entries: dict[str, str] = {}
+        self._libraries: list[str] = []
+
+    def register_custom_ops_library(self, path: str | os.PathLike[str]) -> None:
+        """Adds a kernel library of Befrost's, whose code runs in this process."""
+        self._libraries.append(os.fspath(path))
 
     def add_session_config_entry(self, key: str, value: str) -> None:
         """Accepted."""
@@ -82,14 +101,27 @@ class SessionOptions:
 
 
 class RunOptions:
-    """Options of a run. `timeout`, in seconds, is Befrost's own."""
+    """Options of a run. Setting `terminate` ends the runs that go on with them. `timeout`, in seconds, is Befrost's own."""
 
     def __init__(self) -> None:
         self.log_severity_level = 2
         self.log_verbosity_level = 0
         self.logid = ""
-        self.terminate = False
         self.timeout: float | None = None
+        self._scopes: list[_native.CancelScope] = []
+        self._is_terminated = False
+
+    @property
+    def terminate(self) -> bool:
+        """Whether runs with these options end."""
+        return self._is_terminated
+
+    @terminate.setter
+    def terminate(self, value: bool) -> None:
+        self._is_terminated = value
+        if value:
+            for scope in [*self._scopes]:
+                scope.cancel()
 
     def add_run_config_entry(self, key: str, value: str) -> None:
         """Accepted."""
@@ -106,6 +138,22 @@ class OrtValue:
         """A value with the contents of an array."""
         _only_cpu(device_type)
         return OrtValue(Tensor(array))
+
+    @staticmethod
+    def ortvalue_from_shape_and_type(shape: Sequence[int], element_type: Any = np.float32, device_type: str = "cpu",
+                                     device_id: int = 0) -> OrtValue:
+        """A value with room for an array, which an output can be written to."""
+        _only_cpu(device_type)
+        return OrtValue(np.empty(tuple(shape), element_type))
+
+    def update_inplace(self, array: Any) -> None:
+        """Writes an array to the value."""
+        if not isinstance(self._value, np.ndarray):
+            self._value = np.array(self._value)
+        if self._value.shape != array.shape or self._value.dtype != array.dtype:
+            raise InvalidArgumentError(f"the value is {self._value.dtype}{list(self._value.shape)}, not "
+                                       f"{array.dtype}{list(array.shape)}")
+        np.copyto(self._value, array)
 
     def numpy(self) -> Any:
         """An array over it."""
@@ -124,6 +172,10 @@ class OrtValue:
         return "cpu"
 
     def is_tensor(self) -> bool:
+        """True."""
+        return True
+
+    def has_value(self) -> bool:
         """True."""
         return True
 
@@ -146,6 +198,21 @@ class IOBinding:
         """Binds an array to an input; nothing is copied."""
         self._session._check("input", name)
         self._inputs[name] = array
+
+    def bind_input(self, name: str, device_type: str, device_id: int, element_type: Any, shape: Sequence[int],
+                   buffer_ptr: int) -> None:
+        """Binds memory at an address, such as that of another package's tensor, which must live until the run has
+        ended."""
+        import ctypes
+
+        _only_cpu(device_type)
+        self._session._check("input", name)
+        dtype = np.dtype(element_type)
+        n_bytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        if buffer_ptr == 0 and n_bytes:
+            raise InvalidArgumentError(f"the address of the input '{name}' is 0")
+        memory = (ctypes.c_char * n_bytes).from_address(buffer_ptr) if n_bytes else b""
+        self._inputs[name] = np.frombuffer(memory, dtype).reshape(tuple(shape))
 
     def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
         """Binds a value to an input."""
@@ -192,6 +259,19 @@ class IOBinding:
         return [value.numpy() for value in self._values]
 
 
+class ModelMetadata:
+    """What a model says about itself."""
+
+    def __init__(self, header: Header):
+        self.producer_name = header.producer_name
+        self.graph_name = header.graph_name
+        self.domain = header.domain
+        self.description = header.description
+        self.graph_description = header.graph_description
+        self.version = header.version
+        self.custom_metadata_map = dict(header.metadata)
+
+
 class InferenceSession:
     """A model that is run with arrays by name."""
 
@@ -201,9 +281,16 @@ class InferenceSession:
         level = {0: 0, 1: 1}.get(int(options.graph_optimization_level))
         threads = options.intra_op_num_threads or None
         self._options = options
-        self._model: Model = load(path_or_bytes, level=level, threads=threads, progress=False)
-        self._inputs = [NodeArg(port) for port in self._model.inputs]
-        self._outputs = [NodeArg(port) for port in self._model.outputs]
+        self._model: Model = load(path_or_bytes, level=level, threads=threads, progress=False, libraries=options._libraries)
+        self.set_providers(providers or [])
+        if isinstance(path_or_bytes, bytes):
+            self._header = header_of(memoryview(path_or_bytes))
+        else:
+            self._header = header_of_file(os.fspath(path_or_bytes))
+        self._inputs = [NodeArg(port, self._header) for port in self._model.inputs]
+        self._outputs = [NodeArg(port, self._header) for port in self._model.outputs]
+        if options.enable_profiling:
+            _native.trace_begin()
         self._names = [port.name for port in self._model.outputs]
 
     def get_inputs(self) -> list[NodeArg]:
@@ -218,6 +305,35 @@ class InferenceSession:
         """What executes it."""
         return get_available_providers()
 
+    def set_providers(self, providers: Sequence[Any], provider_options: Sequence[Any] | None = None) -> None:
+        """Accepts what executes it here: providers that are not there are passed over, as ONNX Runtime does."""
+        for provider in providers:
+            name = provider[0] if isinstance(provider, tuple) else provider
+            if not isinstance(name, str):
+                raise InvalidArgumentError(f"a provider is {name!r}, not a name")
+
+    def get_provider_options(self) -> dict[str, dict[str, str]]:
+        """None: `{"CPUExecutionProvider": {}}`."""
+        return {name: {} for name in self.get_providers()}
+
+    def get_modelmeta(self) -> ModelMetadata:
+        """What the model says about itself; empty for models that are not of ONNX."""
+        return ModelMetadata(self._header)
+
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """The inputs that have values in the model."""
+        return [node for node in self._inputs if node.name in self._header.initializers]
+
+    def end_profiling(self) -> str:
+        """Writes the times of the runs since the session was made, for chrome://tracing. Returns the file's name."""
+        import time
+
+        if not self._options.enable_profiling:
+            raise FailedPreconditionError("profiling was not enabled in the session's options")
+        path = time.strftime("onnxruntime_profile__%Y-%m-%d_%H-%M-%S.json")
+        write_file(path, text_of_events(_native.trace_end()))
+        return path
+
     def get_session_options(self) -> SessionOptions:
         """The options that it was made with."""
         return self._options
@@ -230,10 +346,20 @@ class InferenceSession:
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
             run_options: RunOptions | None = None) -> list[Any]:
         """Runs the model. The outputs are arrays, in the order of their names."""
-        if run_options is not None and run_options.terminate:
-            raise InvalidArgumentError("the run was terminated by its options")
         feeds = {name: value._value if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
-        made = self._model.run(feeds, timeout=None if run_options is None else run_options.timeout)
+        if run_options is None:
+            made = self._model.run(feeds)
+        else:
+            scope = _native.CancelScope()
+            run_options._scopes.append(scope)
+            scope.enter()
+            try:
+                if run_options.terminate:
+                    raise CancelledError("the run was terminated by its options")
+                made = self._model.run(feeds, timeout=run_options.timeout)
+            finally:
+                scope.leave()
+                run_options._scopes.remove(scope)
         if not output_names:
             return list(made)
         for name in output_names:
@@ -271,10 +397,26 @@ def get_available_providers() -> list[str]:
     return ["CPUExecutionProvider"]
 
 
+def set_default_logger_severity(level: int) -> None:
+    """Accepted."""
+
+
+def set_default_logger_verbosity(level: int) -> None:
+    """Accepted."""
+
+
+def disable_telemetry_events() -> None:
+    """Nothing: there are none."""
+
+
 def get_device() -> str:
     """`CPU`."""
     return "CPU"
 
 
-__all__ = ["ExecutionMode", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "NodeArg", "OrtValue",
-           "RunOptions", "SessionOptions", "__version__", "get_available_providers", "get_device"]
+__all__ = [
+    "EPFail", "ExecutionMode", "Fail", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "InvalidArgument",
+    "InvalidGraph", "InvalidProtobuf", "ModelMetadata", "NoModel", "NoSuchFile", "NodeArg", "NotImplemented", "OrtValue",
+    "RunOptions", "RuntimeException", "SessionOptions", "__version__", "disable_telemetry_events",
+    "get_available_providers", "get_device", "set_default_logger_severity", "set_default_logger_verbosity",
+]

@@ -1,18 +1,24 @@
 """TensorFlow's operators by their names: `bf.tf.Conv2D(x, w, strides=[1, 1, 1, 1], padding="SAME")`.
 
-Operands come first, attributes by keyword; attributes that follow from operands (T, N) are not given. Outside of a
+Operands come first, or by their names; attributes by keyword. Attributes that follow from operands (T, N) are not
+given. The operands of an operator with one list are the list's parts; one with several lists takes lists. Outside of a
 compiled function an operator runs at once; inside it becomes an op of the graph.
 """
 
 from __future__ import annotations
 
+import functools
+import keyword
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import inspect
 
 import numpy as np
 
 from . import _native
-from ._errors import InvalidArgumentError, of_failure
+from ._errors import InvalidArgumentError, WrongTypeError, of_failure
 from ._tensor import Tensor
 
 _known: dict[str, str] = {}
@@ -28,12 +34,26 @@ def summaries() -> dict[str, str]:
 MAX_CACHED = 4096
 
 
+class OperatorSignature(NamedTuple):
+    """The signature of an operator."""
+
+    inputs: list[tuple[str, bool, str | None]]
+    """Operands: name, whether it is a list, and the attribute that counts it."""
+    outputs: list[tuple[str, bool, str | None]]
+    attributes: list[tuple[str, str, str | None]]
+    """Attributes: name, kind, and the default in Python's words."""
+
+
+def safe(name: str) -> str:
+    """A name that Python takes."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
 class Operator:
     """An operator."""
 
     def __init__(self, name: str):
         self.__name__ = self.name = name
-        self.__doc__ = f"{name}: {summaries()[name].rstrip('.')}."
         self._made: dict[Any, Any] = {}
         self._eager: dict[Any, Any] = {}
         self._lock = threading.Lock()
@@ -41,7 +61,73 @@ class Operator:
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 
+    @functools.cached_property
+    def signature(self) -> OperatorSignature:
+        """Its operands, results and attributes, but for those that follow from operands."""
+        [(_, *parts)] = _native.signatures(self.name)
+        return OperatorSignature(*parts)
+
+    @functools.cached_property
+    def operand_names(self) -> frozenset[str]:
+        """The names of the operands, as keywords."""
+        return frozenset(safe(name) for name, *_ in self.signature.inputs)
+
+    @functools.cached_property
+    def _n_lists(self) -> int:
+        return sum(is_list for _, is_list, _ in self.signature.inputs)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        lines = [f"{self.name}: {summaries()[self.name].rstrip('.')}.", ""]
+        lines += [f"operand {name}{': a list' if is_list else ''}" for name, is_list, _ in self.signature.inputs]
+        lines += [f"attribute {name}: {kind}" + ("" if default is None else f" = {default}")
+                  for name, kind, default in self.signature.attributes]
+        lines += [f"result {name}{': a list' if is_list else ''}" for name, is_list, _ in self.signature.outputs]
+        return "\n".join(lines)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        import ast
+        import inspect
+
+        kinds = inspect.Parameter
+        if self._n_lists == 1:
+            operands = [kinds("operands", kinds.VAR_POSITIONAL)]
+        else:
+            operands = [kinds(safe(name), kinds.POSITIONAL_OR_KEYWORD) for name, *_ in self.signature.inputs]
+        return inspect.Signature(operands + [
+            kinds(name, kinds.KEYWORD_ONLY, default=kinds.empty if default is None else ast.literal_eval(default))
+            for name, _, default in self.signature.attributes if name.isidentifier() and not keyword.iskeyword(name)])
+
+    def arranged(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The operands in their order, without names and lists, and the attributes."""
+        if self._n_lists < 2 and self.operand_names.isdisjoint(attributes):
+            return operands, attributes
+        inputs = self.signature.inputs
+        if len(operands) > len(inputs):
+            raise WrongTypeError(f"'{self.name}' takes {len(inputs)} operands, and {len(operands)} were given")
+        given = dict(zip((name for name, *_ in inputs), operands))
+        attributes = dict(attributes)
+        flat: list[Any] = []
+        for name, is_list, count in inputs:
+            if safe(name) in attributes:
+                if name in given:
+                    raise WrongTypeError(f"'{self.name}' got multiple values for the operand '{name}'")
+                given[name] = attributes.pop(safe(name))
+            if name not in given:
+                raise WrongTypeError(f"'{self.name}' lacks the operand '{name}'")
+            if not is_list:
+                flat.append(given[name])
+                continue
+            if not isinstance(given[name], (list, tuple)):
+                raise WrongTypeError(f"the operand '{name}' of '{self.name}' is a list")
+            flat += given[name]
+            if count is not None and self._n_lists > 1:
+                attributes.setdefault(count, len(given[name]))
+        return tuple(flat), attributes
+
     def __call__(self, *operands: Any, **attributes: Any) -> Any:
+        operands, attributes = self.arranged(operands, attributes)
         key = tuple(sorted((name, dtype_name(value)) for name, value in attributes.items())) if attributes else ()
         try:
             eager = self._eager.get(key)
@@ -73,20 +159,21 @@ class Operator:
 
     def _compiled(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         """Its results, by a program of one operator."""
-        given = [part if isinstance(part, Tensor) else Tensor(part) for part in operands]
-        key = (tuple((part.dtype_name, part.shape) for part in given), repr(sorted(attributes.items())))
+        given = [part if isinstance(part, Tensor) else np.asarray(part) for part in operands]
+        types = [(_element_name(part), part.shape) for part in given]
+        key = (tuple(types), repr(sorted(attributes.items())))
         executable = self._made.get(key)
         if executable is None:
-            executable = self._compile(given, attributes)
+            executable = self._compile(types, attributes)
             with self._lock:
                 if len(self._made) >= MAX_CACHED:
                     self._made.clear()
                 self._made[key] = executable
         return executable.run(given)
 
-    def _compile(self, operands: list[Tensor], attributes: dict[str, Any]) -> Any:
+    def _compile(self, types: list[tuple[str, tuple[int, ...]]], attributes: dict[str, Any]) -> Any:
         graph = _native.Graph("main")
-        ids = [graph.argument(f"x{i}", (part.dtype_name, list(part.shape))) for i, part in enumerate(operands)]
+        ids = [graph.argument(f"x{i}", (name, list(shape))) for i, (name, shape) in enumerate(types)]
         plain = {key: dtype_name(value) for key, value in attributes.items()}
         try:
             results = graph.op(self.name, ids, plain)
@@ -99,6 +186,13 @@ class Operator:
             except _native.Failure as failure:
                 error = of_failure(failure)  # type: ignore[assignment]
         raise error
+
+
+def _element_name(value: Any) -> str:
+    """The name of a tensor's or an array's element type."""
+    if isinstance(value, Tensor):
+        return value.dtype_name
+    return "string" if value.dtype.kind in "USTO" else str(value.dtype.name)
 
 
 def dtype_name(value: Any) -> Any:

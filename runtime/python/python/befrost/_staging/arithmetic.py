@@ -18,7 +18,7 @@ from .emitter import Emitter
 from .errors import Refused
 from .values import (
     KINDS, ORDER, Array, DictObject, Fixed, Growing, ListObject, Sequence, Struct, Text, Weak, describe, is_staged,
-    kind_of_number, known, shape_text,
+    kind_of, kind_of_number, known, shape_text,
 )
 
 # The operator of a ufunc, for all dtypes that it resolves to; a text with ':' computes on booleans by another one.
@@ -163,7 +163,7 @@ def _resolve(ufunc: Any, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
         return (np.dtype(bool),) * (len(types) + 1), ""
     dtypes = tuple(ufunc.resolve_dtypes((*types, *[None] * ufunc.nout)))
     result = np.dtype(bool) if ufunc in _ORDER else dtypes[0]
-    is_simple = dtypes[0].kind == "f" and dtypes == (*[dtypes[0]] * len(types), result)
+    is_simple = kind_of(dtypes[0]) == "f" and dtypes == (*[dtypes[0]] * len(types), result)
     name = UFUNCS.get(ufunc, "").partition(":")[0] if ufunc not in SPECIAL else ""
     return dtypes, name if is_simple and name != "Conj" else ""
 
@@ -177,7 +177,7 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     name = UFUNCS.get(ufunc)
     special = SPECIAL.get(ufunc)
     if name is None and special is None:
-        raise Refused(f"there is no operator for 'numpy.{ufunc.__name__}'")
+        raise Refused(f"there is no operator for 'numpy.{ufunc.__name__}'", code="P0112")
     try:
         dtypes, simple = resolved(ufunc, tuple(map(argument_dtype, operands)))
     except TypeError:
@@ -186,17 +186,17 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     if simple:
         return emit.one(simple, [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     for value, dtype in zip(operands, dtypes):
-        if kind_of_number(value) == "int" and dtype.kind in "iu":
+        if kind_of_number(value) == "int" and kind_of(dtype) in "iu":
             info: Any = np.iinfo(dtype)
             if not info.min <= value <= info.max:
                 raise Refused(f"the Python integer {value} is out of bounds for {dtype}")
     if special is not None:
         return special(emit, operands, dtypes)
     assert name is not None
-    if ufunc in INTEGERS_UNCHANGED and dtypes[0].kind in "iub":
+    if ufunc in INTEGERS_UNCHANGED and kind_of(dtypes[0]) in "iub":
         return as_array(emit, operands[0])
     if ufunc in _ORDER:
-        if dtypes[0].kind == "c":
+        if kind_of(dtypes[0]) == "c":
             return _compare_complex(emit, ufunc, operands, dtypes[0])
         if dtypes[0] != dtypes[1]:
             return _compare_signs(emit, ufunc, operands, dtypes)
@@ -209,15 +209,15 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
             ids = [emit.cast(id, np.bool_, np.int8) for id in ids]
         elif plain == "Abs":
             return as_array(emit, operands[0])
-    if plain in ("IsNan", "IsInf", "IsFinite") and dtypes[0].kind not in "fc":
+    if plain in ("IsNan", "IsInf", "IsFinite") and kind_of(dtypes[0]) not in "fc":
         return emit.array(emit.op("Fill", [shape_id(emit, as_array(emit, operands[0])),
                                            emit.constant(plain == "IsFinite")])[0])
-    if plain == "Abs" and dtypes[0].kind == "c":
+    if plain == "Abs" and kind_of(dtypes[0]) == "c":
         return emit.one("ComplexAbs", ids, Tout=dtypes[-1].name)
-    if plain == "Abs" and dtypes[0].kind == "u" or plain == "Conj" and dtypes[0].kind != "c":
+    if plain == "Abs" and kind_of(dtypes[0]) == "u" or plain == "Conj" and kind_of(dtypes[0]) != "c":
         return as_array(emit, operands[0])
-    if plain == "Reciprocal" and dtypes[0].kind not in "fc":
-        raise Refused("'numpy.reciprocal' of integers: use '1 // x'")
+    if plain == "Reciprocal" and kind_of(dtypes[0]) not in "fc":
+        raise Refused("'numpy.reciprocal' of integers: use '1 // x'", code="P0112")
     made = emit.one(plain, ids)
     if made.dtype != dtypes[-1]:
         assert made.id is not None
@@ -232,7 +232,7 @@ _STRICT = {np.less: np.less, np.less_equal: np.less, np.greater: np.greater, np.
 
 def _compare_signs(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: tuple[Any, ...]) -> Any:
     """A comparison of int64 and uint64, which NumPy does exactly: what is negative is less than all others."""
-    at = 0 if dtypes[0].kind == "i" else 1
+    at = 0 if kind_of(dtypes[0]) == "i" else 1
     signed = emit.array(emit.id(operands[at], np.int64))
     pair = [as_array(emit, value) for value in operands]
     pair[at] = emit.array(emit.id(signed, np.uint64))
@@ -310,7 +310,7 @@ def as_like(emit: Emitter, value: Any, x: Array) -> Array:
 
 def _trunc(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     x = emit.array(emit.id(operands[0], dtypes[0]))
-    if x.dtype.kind != "f":
+    if kind_of(x.dtype) != "f":
         return x
     down = run_ufunc(emit, np.floor, [run_ufunc(emit, np.absolute, [x])])
     return run_ufunc(emit, np.multiply, [run_ufunc(emit, np.sign, [x]), down])  # type: ignore[no-any-return]
@@ -319,7 +319,7 @@ def _trunc(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array
 def _floor_divide(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     """`x // y`. Of floats it is the quotient that belongs to the exact remainder: 1.0 // 0.1 is 9.0, although 1.0 / 0.1
     is 10.0."""
-    if dtypes[0].kind != "f":
+    if kind_of(dtypes[0]) != "f":
         return emit.one("FloorDiv", [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     x, y = (emit.array(emit.id(value, dtype)) for value, dtype in zip(operands, dtypes))
     rest = run_ufunc(emit, np.fmod, [x, y])
@@ -348,11 +348,11 @@ def _shift(emit: Emitter, name: str, operands: list[Any], dtypes: tuple[Any, ...
     if _all_known(operands[1], lambda counts: (counts >= 0) & (counts < bits)):
         return emit.one(name, ids)
     count = emit.array(ids[1])
-    if name == "RightShift" and dtype.kind == "i":
+    if name == "RightShift" and kind_of(dtype) == "i":
         all_bits = select(emit, run_ufunc(emit, np.less, [count, 0]), bits - 1, count)
         return emit.one(name, [ids[0], emit.id(all_bits)])
     inside = run_ufunc(emit, np.less, [count, bits])
-    if dtype.kind == "i":
+    if kind_of(dtype) == "i":
         inside = run_ufunc(emit, np.logical_and, [inside, run_ufunc(emit, np.greater_equal, [count, 0])])
     return select(emit, inside, emit.one(name, ids), 0)
 
@@ -360,7 +360,7 @@ def _shift(emit: Emitter, name: str, operands: list[Any], dtypes: tuple[Any, ...
 def _ignoring_nan(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     x, y = (emit.array(emit.id(v, d)) for v, d in zip(operands, dtypes))
     both = run_ufunc(emit, ufunc, [x, y])
-    if x.dtype.kind != "f":
+    if kind_of(x.dtype) != "f":
         return both  # type: ignore[no-any-return]
     no_y = select(emit, run_ufunc(emit, np.isnan, [y]), x, both)
     return select(emit, run_ufunc(emit, np.isnan, [x]), y, no_y)
@@ -421,7 +421,7 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
                 return _static(python, a, b, sign)
             return _weak_binary(emit, kind, ufunc, a, b, ka, kb, sign)
         is_half = kind is ast.Pow and kb == "float" and not isinstance(b, Weak) and b == 0.5
-        if is_half and a.ndim > 0 and a.dtype.kind in "fc":
+        if is_half and a.ndim > 0 and kind_of(a.dtype) in "fc":
             ufunc, b = np.sqrt, None  # as in NumPy: the power of minus infinity is NaN
         return run_ufunc(emit, ufunc, [a] if b is None else [a, b])
     if isinstance(a, ListObject) or isinstance(b, ListObject):
@@ -444,14 +444,14 @@ def _static(python: Any, a: Any, b: Any, sign: str) -> Any:
     if sign in ("**", "<<") and isinstance(a, int) and isinstance(b, int):
         bits = a.bit_length() * b if sign == "**" else a.bit_length() + b
         if bits > MAX_STATIC_BITS:
-            raise Refused(f"{describe(a)} {sign} {describe(b)} has more than {MAX_STATIC_BITS} bits")
+            raise Refused(f"{describe(a)} {sign} {describe(b)} has more than {MAX_STATIC_BITS} bits", code="P0110")
     for items, n in ((a, b), (b, a)):
         if sign == "*" and isinstance(items, (tuple, str, bytes)) and isinstance(n, int) and len(items) * n > MAX_STATIC_ITEMS:
-            raise Refused(f"a {type(items).__name__} of {len(items) * n} items")
+            raise Refused(f"a {type(items).__name__} of {len(items) * n} items", code="P0110")
     try:
         return python(a, b)
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}") from None
+        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
 
 
 def _list_binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any, sign: str) -> Any:
@@ -466,7 +466,7 @@ def _list_binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any, sign: st
         items, n = (a, b) if isinstance(a, ListObject) else (b, a)
         if isinstance(n, int) and isinstance(items, ListObject) and isinstance(items.items, Fixed):
             if len(items.items.items) * n > MAX_STATIC_ITEMS:
-                raise Refused(f"a list of {len(items.items.items) * n} items")
+                raise Refused(f"a list of {len(items.items.items) * n} items", code="P0110")
             return ListObject(state, items.items.items * n)
     raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")
 
@@ -512,7 +512,7 @@ def compare(emit: Emitter, kind: type, a: Any, b: Any) -> Any:
             return Weak("bool", emit.id(made))
         for x, y in ((a, b), (b, a)):
             # NumPy compares with the exact integer.
-            if isinstance(x, Array) and kind_of_number(y) == "int" and x.dtype.kind in "iu":
+            if isinstance(x, Array) and kind_of_number(y) == "int" and kind_of(x.dtype) in "iu":
                 info = np.iinfo(x.dtype)
                 if not info.min <= y <= info.max:
                     like = np.zeros((), x.dtype)
@@ -588,13 +588,13 @@ def truth(emit: Emitter, value: Any) -> Any:
     if isinstance(value, Sequence) and value.range is not None:
         return truth(emit, value.length)
     if isinstance(value, Text) or isinstance(value, Struct) and any(hasattr(value.cls, f) for f in ("__bool__", "__len__")):
-        raise Refused(f"the truth of {describe(value)} is not known when the function is compiled")
+        raise Refused(f"the truth of {describe(value)} is not known when the function is compiled", code="P0109")
     if is_staged(value):
         return True
     try:
         return bool(value)
     except Exception as error:
-        raise Refused(f"the truth of {describe(value)} is not known: {type(error).__name__}: {error}") from None
+        raise Refused(f"the truth of {describe(value)} is not known: {type(error).__name__}: {error}", code="P0113") from None
 
 
 def unary(emit: Emitter, kind: type, value: Any) -> Any:
@@ -614,4 +614,4 @@ def unary(emit: Emitter, kind: type, value: Any) -> Any:
     try:
         return UNARY[kind][1](value)
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}") from None
+        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None

@@ -14,7 +14,7 @@ import functools
 import inspect
 import types
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,8 +30,11 @@ from .names import MISSING
 from .source import Scope, function_node
 from .values import (
     KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
-    is_staged, kind_of_number, known, make_struct,
+    is_staged, kind_of, kind_of_number, known, make_struct,
 )
+
+if TYPE_CHECKING:
+    from ..tf import Operator
 
 # Modules whose functions are never the user's.
 LIBRARIES = ("numpy", "math", "builtins", "functools", "itertools", "operator", "befrost", "dataclasses", "typing")
@@ -70,7 +73,7 @@ class Calls(Control):
             args = self.elements(node.args)
             self.allows_changing = before
             if len(args) != 1 or node.keywords or is_staged(args):
-                raise Refused("static() takes one value that is known when the function is compiled")
+                raise Refused("static() takes one value that is known when the function is compiled", code="P0109")
             return args[0]
         args = self.elements(node.args)
         kwargs: dict[str, Any] = {}
@@ -127,7 +130,7 @@ class Calls(Control):
             if isinstance(function.__func__, types.FunctionType) and self.is_users(function.__func__):
                 return self.call(function.__func__, [self.outside(owner), *args], kwargs)
         if isinstance(function, Operator):
-            return self.operator(function.name, args, kwargs)
+            return self.operator(function, args, kwargs)
         if isinstance(function, type):
             return self.make(function, args, kwargs)
         if isinstance(function, types.FunctionType):
@@ -159,16 +162,25 @@ class Calls(Control):
         except TypeError as error:
             if not fits(handler, self, args, kwargs):
                 words = str(error).split("()", 1)[-1]
-                raise Refused(f"'{name_of(function)}'{words}, or it cannot be compiled with these arguments") from None
+                raise Refused(f"'{name_of(function)}'{words}, or it cannot be compiled with these arguments", code="P0112") from None
             raise
 
-    def operator(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
-        """An operator of TensorFlow's by its name."""
+    def operator(self, operator: Operator, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """An operator of TensorFlow's."""
         from ..tf import dtype_name
 
-        ids = [self.emit.id(as_array(self.emit, value)) for value in args]
+        def parts(value: Any) -> Any:
+            return self.all_items(value) if isinstance(value, ListObject) else value
+
+        name = operator.name
+        try:
+            operands, attributes = operator.arranged(tuple(map(parts, args)), {
+                key: parts(value) if key in operator.operand_names else value for key, value in kwargs.items()})
+        except TypeError as error:
+            raise Refused(str(error)) from None
+        ids = [self.emit.id(as_array(self.emit, value)) for value in operands]
         self.prints = self.prints or name.startswith("Print")
-        attrs = {key: dtype_name(self.plain(value)) for key, value in kwargs.items()}
+        attrs = {key: dtype_name(self.plain(value)) for key, value in attributes.items()}
         try:
             made = self.emit.op(name, ids, attrs)
         except TypeError as error:
@@ -191,7 +203,7 @@ class Calls(Control):
             if not isinstance(value, tuple) or len(value) != 2:
                 raise Refused("with has_aux the function returns a value and what else it computes")
             y = value[0]
-        if not (isinstance(y, Weak) and y.kind == "float" or isinstance(y, Array) and y.shape == () and y.dtype.kind == "f"):
+        if not (isinstance(y, Weak) and y.kind == "float" or isinstance(y, Array) and y.shape == () and kind_of(y.dtype) == "f"):
             raise Refused(f"the gradient of {describe(y)}: the function must return a number, of a float dtype and rank 0")
         made = iter(self.emit.graph.gradients(self.emit.id(y), ids))
         gradients = tuple(self.rebuilt(args[i], made) for i in wrt)
@@ -203,7 +215,7 @@ class Calls(Control):
         if isinstance(value, (Weak, Array)) or kind_of_number(value):
             dtype = KINDS[value.kind] if isinstance(value, Weak) else \
                 value.dtype if isinstance(value, Array) else KINDS[kind_of_number(value) or "int"]
-            if dtype.kind != "f":
+            if kind_of(dtype) != "f":
                 raise Refused(f"the gradient with respect to {describe(value)}: give values of a float dtype")
             ids.append(self.emit.id(value))
             if isinstance(value, Array):
@@ -255,7 +267,7 @@ class Calls(Control):
         node = function_node(function)
         scope = Scope(node)
         if scope.is_generator:
-            raise Refused(f"'{function.__name__}' is a generator: 'yield' cannot be compiled")
+            raise Refused(f"'{function.__name__}' is a generator: 'yield' cannot be compiled", code="P0102")
         defaults = [self.outside(v) for v in function.__defaults__ or ()]
         kw = function.__kwdefaults__ or {}
         kw_defaults = [(self.outside(kw[a.arg]),) if a.arg in kw else None for a in node.args.kwonlyargs]
@@ -267,7 +279,7 @@ class Calls(Control):
                kwargs: dict[str, Any]) -> Any:
         """Interprets the body of a function in the place of its call."""
         if scope.is_generator:
-            raise Refused(f"'{name}' is a generator: 'yield' cannot be compiled")
+            raise Refused(f"'{name}' is a generator: 'yield' cannot be compiled", code="P0102")
         caller, call_node = self.frame, self.node
         frame = Frame(self.state, name, file, scope, parent, function, module_globals)
         frame.caller, frame.call_node = caller, call_node
@@ -281,11 +293,11 @@ class Calls(Control):
                 n_same += 1
                 if active.signature[1] == frame.signature[1] and is_staged(tuple(bound.values())):
                     raise Refused(f"'{name}' calls itself with values of the same types: a recursion whose end "
-                                  "depends on data cannot be compiled; use a loop")
+                                  "depends on data cannot be compiled; use a loop", code="P0111")
             active = active.caller
         if n_same > MAX_DEPTH // 2 or frame.n_calls > MAX_DEPTH:
             raise Refused(f"'{name}' recurses more than {min(n_same, MAX_DEPTH)} calls deep: a recursion must end "
-                          "while it is compiled")
+                          "while it is compiled", code="P0111")
         for key, value in bound.items():
             frame.cells[key] = (value, None)
         self.frame = frame
@@ -320,7 +332,7 @@ class Calls(Control):
             if after is not None:
                 raise Refused(f"'{frame.name}' returns a value on one way, and None on the other: there is no "
                               "return behind this statement for it", note("a return with a value", before[1]),
-                              origin or ())
+                              origin or (), code="P0104")
             return None
         value = self.read(frame, VALUE)
         return value
@@ -350,7 +362,7 @@ class Calls(Control):
         if issubclass(cls, np.generic):
             return self.by_handler(_table()["cast"], cls, [cls, *args], kwargs)
         if isinstance(cls.__init__, types.FunctionType) and self.any_staged(args, kwargs):
-            raise Refused(f"instances of '{cls.__name__}' cannot be compiled: use a dataclass or a named tuple")
+            raise Refused(f"instances of '{cls.__name__}' cannot be compiled: use a dataclass or a named tuple", code="P0112")
         return self.call_static(cls, args, kwargs)
 
     def make_dataclass(self, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -405,7 +417,7 @@ class Calls(Control):
         if isinstance(owner, Array):
             handler = methods.get(name)
             if handler is None:
-                raise Refused(f"the method '{name}' of arrays cannot be compiled")
+                raise Refused(f"the method '{name}' of arrays cannot be compiled", code="P0112")
             return self.by_handler(handler, getattr(np.ndarray, name), [owner, *args], kwargs)
         if isinstance(owner, Weak):
             return self.number_method(owner, name, args)
@@ -424,7 +436,7 @@ class Calls(Control):
             if isinstance(found, types.FunctionType):
                 return self.call(found, [owner, *args], kwargs)
         if self.any_staged(args, kwargs) or is_staged(owner):
-            raise Refused(f"the method '{name}' of {describe(owner)} with values that are only known when it runs")
+            raise Refused(f"the method '{name}' of {describe(owner)} with values that are only known when it runs", code="P0109")
         return self.call_static(getattr(self.plain(owner), name), args, kwargs)
 
     def number_method(self, owner: Weak, name: str, args: list[Any]) -> Any:
@@ -433,7 +445,7 @@ class Calls(Control):
         if name == "is_integer" and owner.kind == "float":
             floor = self.emit.op("Floor", [owner.id])[0]
             return Weak("bool", self.emit.op("Equal", [floor, owner.id])[0])
-        raise Refused(f"the method '{name}' of a Python {owner.kind} that is only known when it runs")
+        raise Refused(f"the method '{name}' of a Python {owner.kind} that is only known when it runs", code="P0109")
 
     def append(self, owner: ListObject, value: Any) -> None:
         items = owner.items
@@ -461,18 +473,18 @@ class Calls(Control):
             return self.change(owner, "items", Fixed(()))
         if name == "pop" and isinstance(items, Growing):
             if args and args != [-1]:
-                raise Refused("pop of another item than the last, from a list whose length is only known when it runs")
+                raise Refused("pop of another item than the last, from a list whose length is only known when it runs", code="P0109")
             rest, last = popped(self.emit, self.state, items)
             self.change(owner, "items", rest)
             return last
         if isinstance(items, Growing):
             if name in ("index", "count"):
                 return self.call(_table()["list_" + name], [owner, *args], kwargs)
-            raise Refused(f"the method '{name}' of a list whose length is only known when it runs")
+            raise Refused(f"the method '{name}' of a list whose length is only known when it runs", code="P0109")
         plain = [*items.items]
         if name == "pop" and len(args) <= 1:
             if is_staged(args):
-                raise Refused("the index of pop must be known when the function is compiled")
+                raise Refused("the index of pop must be known when the function is compiled", code="P0109")
             if not plain:
                 raise Refused("pop from an empty list")
             try:
@@ -498,7 +510,7 @@ class Calls(Control):
 
                     found = [compare(self.emit, ast.Eq, part, args[0]) for part in plain]
                     return self.call(sum, [tuple(found)], {})
-                raise Refused(f"the method '{name}' of a list of values that are only known when it runs")
+                raise Refused(f"the method '{name}' of a list of values that are only known when it runs", code="P0109")
             # Found by value among plain items.
             last = self.execute(getattr(self.plain(owner), "index" if name == "remove" else name), args, kwargs)
             if name in ("index", "count"):
@@ -506,7 +518,7 @@ class Calls(Control):
             del plain[last]
             last = None
         else:
-            raise Refused(f"the method '{name}' of a list with these arguments")
+            raise Refused(f"the method '{name}' of a list with these arguments", code="P0112")
         self.change(owner, "items", Fixed(tuple(plain)))
         return last
 
@@ -521,7 +533,7 @@ class Calls(Control):
         if name == "copy":
             return DictObject(self.state, dict(items))
         if name in ("get", "pop", "setdefault") and (kwargs or not 1 <= len(args) <= 2):
-            raise Refused(f"the method '{name}' of a dict takes a key and perhaps a default")
+            raise Refused(f"the method '{name}' of a dict takes a key and perhaps a default", code="P0112")
         if name == "get":
             return items.get(self.static_key(args[0]), args[1] if len(args) > 1 else None)
         made = dict(items)
@@ -529,20 +541,20 @@ class Calls(Control):
         if name == "update":
             for other in args:
                 if not isinstance(other, DictObject):
-                    raise Refused("update with something that is no dict")
+                    raise Refused("update with something that is no dict", code="P0112")
                 made.update(other.items)
             made.update(kwargs)
         elif name == "pop":
             key = self.static_key(args[0])
             if key not in made and len(args) < 2:
-                raise Refused(f"KeyError: {key!r}")
+                raise Refused(f"KeyError: {key!r}", code="P0113")
             result = made.pop(key, *args[1:])
         elif name == "setdefault":
             result = made.setdefault(self.static_key(args[0]), args[1] if len(args) > 1 else None)
         elif name == "clear":
             made = {}
         else:
-            raise Refused(f"the method '{name}' of a dict cannot be compiled")
+            raise Refused(f"the method '{name}' of a dict cannot be compiled", code="P0112")
         self.change(owner, "items", made)
         return result
 
@@ -553,7 +565,7 @@ class Calls(Control):
         name = name_of(function)
         if self.any_staged(args, kwargs):
             raise Refused(f"'{name}' has no operator: it cannot be called with values that are only known when the "
-                          "function runs")
+                          "function runs", code="P0109")
         if not callable(function):
             raise Refused(f"{describe(function)} is not callable")
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
@@ -562,7 +574,7 @@ class Calls(Control):
                 module == "builtins" and plain in CHANGING_BUILTINS or \
                 isinstance(getattr(function, "__self__", None), (np.random.RandomState, np.random.Generator))):
             raise Refused(f"'{name}' answers differently each time, and the function is compiled once: pass its "
-                          "result as an argument, or wrap the call in bf.static(...)")
+                          "result as an argument, or wrap the call in bf.static(...)", code="P0103")
         return self.outside(self.execute(function, args, kwargs))
 
     def execute(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -571,7 +583,7 @@ class Calls(Control):
         try:
             return function(*plain_args, **plain_kwargs)
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
 
     def plain(self, value: Any) -> Any:
         """A static value as Python has it."""
@@ -593,7 +605,7 @@ class Calls(Control):
         """An object of outside: arrays are known, and not the function's own."""
         if isinstance(value, Tensor):
             return known(value.numpy(), owned=False)
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
+        if isinstance(value, (np.ndarray, np.generic)) and kind_of(value.dtype) in "biufc":
             return known(value, owned=isinstance(value, np.generic))
         if isinstance(value, tuple) and any(isinstance(v, (np.ndarray, np.generic, list, tuple)) for v in value):
             parts = [self.outside(v) for v in value]

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._errors import WrongRangeError, WrongTypeError
 from .._functions import Gradient
 from .._tensor import Tensor
 from .._variable import Variable
@@ -28,7 +29,7 @@ from .results import Build, result_of
 from .source import Scope, function_node
 from .statements import Statements
 from .text import Texts
-from .values import KINDS, Array, DictObject, ListObject, Struct, Weak, describe, kind_of_number, known
+from .values import KINDS, Array, DictObject, ListObject, Struct, Weak, describe, kind_of, kind_of_number, known
 
 
 class Interpreter(Statements, Loops, Expressions, Calls, Texts):
@@ -81,7 +82,7 @@ def as_numpy(value: Any) -> Any:
 def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -> Any:
     """The structure of an argument as a hashable key. Its arrays and numbers are appended to `leaves`."""
     if depth > 64:
-        raise TypeError("an argument is nested more than 64 levels deep")
+        raise WrongTypeError("an argument is nested more than 64 levels deep")
     if isinstance(value, Variable):
         return "static", Static(value)
     if isinstance(value, Tensor):
@@ -92,14 +93,14 @@ def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -
     kind = kind_of_number(value) if not isinstance(value, np.generic) else None
     if kind is not None:
         if kind == "int" and not -(1 << 63) <= value < 1 << 63:
-            raise OverflowError(f"the integer {value} has more than 64 bits")
+            raise WrongRangeError(f"the integer {value} has more than 64 bits")
         types_.append(Leaf(kind, KINDS[kind], ()))
         leaves.append(np.asarray(value, KINDS[kind]))
         return kind
     if is_array(value):
         array = as_numpy(value)
-        if array.dtype.kind not in "biufc" or array.dtype.itemsize > 16 or array.dtype in (np.longdouble, np.clongdouble):
-            raise TypeError(f"an argument is an array of dtype {array.dtype}: give numbers or booleans")
+        if kind_of(array.dtype) not in "biufc" or array.dtype.itemsize > 16 or array.dtype in (np.longdouble, np.clongdouble):
+            raise WrongTypeError(f"an argument is an array of dtype {array.dtype}: give numbers or booleans")
         types_.append(Leaf(None, array.dtype.newbyteorder("="), array.shape))
         leaves.append(array)
         return "array", array.dtype.name, array.ndim
@@ -209,7 +210,7 @@ def stage(function: types.FunctionType, keys: dict[str, Any], leaf_types: list[L
         interp.node = node
         scope = Scope(node)
         if scope.is_generator:
-            raise Refused(f"'{function.__name__}' is a generator: 'yield' cannot be compiled")
+            raise Refused(f"'{function.__name__}' is a generator: 'yield' cannot be compiled", code="P0102")
         frame = Frame(interp.state, code.co_name, code.co_filename, scope, None, function, function.__globals__)
         types_ = iter(leaf_types)
         for name, key in keys.items():
@@ -238,12 +239,12 @@ def stage(function: types.FunctionType, keys: dict[str, Any], leaf_types: list[L
             error.sites = interp.sites()
         raise
     except RecursionError:
-        raise Refused("the function is nested too deeply", (), interp.sites()[:8]) from None
+        raise Refused("the function is nested too deeply", (), interp.sites()[:8], code="P0110") from None
     except MemoryError:
         raise
     except Exception as error:
         # An exception of an object's own code (`__eq__`, `__hash__`), or a mistake here: it has a place all the same.
-        raise Refused(f"{type(error).__name__}: {error}", (), interp.sites()) from error
+        raise Refused(f"{type(error).__name__}: {error}", (), interp.sites(), code="P0100") from error
     finally:
         sys.setrecursionlimit(limit)
 

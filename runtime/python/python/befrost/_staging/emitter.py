@@ -50,6 +50,8 @@ class Emitter:
         self.locate()
         try:
             return self.graph.op(name, list(operands), attrs, None if results is None else list(results))
+        except OverflowError as error:
+            raise Refused(str(error), code="P0110") from None
         except ValueError as error:
             raise Refused(str(error).replace("`tf.", "`")) from None
 

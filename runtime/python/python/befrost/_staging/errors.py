@@ -28,13 +28,15 @@ class Site(NamedTuple):
 
 
 class Refused(Exception):
-    """The reason why a function cannot be compiled. `sites` are innermost first; empty until it is known."""
+    """The reason why a function cannot be compiled. `sites` are innermost first; empty until it is known. `code` is one
+    of `befrost.explain`; without one the plain function would fail, too."""
 
-    def __init__(self, message: str, notes: tuple[str, ...] = (), sites: tuple[Site, ...] = ()):
+    def __init__(self, message: str, notes: tuple[str, ...] = (), sites: tuple[Site, ...] = (), *, code: str = "P0113"):
         super().__init__(message)
         self.message = message
         self.notes = notes
         self.sites = sites
+        self.code = code
 
 
 def note(what: str, site: Site | None) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from .lists import growing, item, length
 from .source import Scope
 from .values import (
     KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
-    is_staged, kind_of_number, known, shape_text,
+    is_staged, kind_of, kind_of_number, known, shape_text,
 )
 
 
@@ -53,7 +53,7 @@ class Expressions(Control):
         method = getattr(self, "ev_" + kind.__name__, None)
         if method is None:
             words = {"Await": "await", "Yield": "yield", "YieldFrom": "yield from"}
-            raise Refused(f"'{words.get(kind.__name__, kind.__name__)}' cannot be compiled")
+            raise Refused(f"'{words.get(kind.__name__, kind.__name__)}' cannot be compiled", code="P0102")
         made: Callable[[Any], Any] = method
         self.evaluators[kind] = made
         return made
@@ -83,7 +83,7 @@ class Expressions(Control):
     def ev_Set(self, node: ast.Set) -> Any:
         items = self.elements(node.elts)
         if is_staged(items):
-            raise Refused("a set of values that are only known when it runs")
+            raise Refused("a set of values that are only known when it runs", code="P0109")
         return set(map(self.static_key, items))
 
     def elements(self, nodes: list[ast.expr]) -> list[Any]:
@@ -106,7 +106,7 @@ class Expressions(Control):
 
     def static_key(self, key: Any) -> Any:
         if is_staged(key):
-            raise Refused("a key of a dict must be known when the function is compiled")
+            raise Refused("a key of a dict must be known when the function is compiled", code="P0109")
         key = self.plain(key)
         try:
             hash(key)
@@ -122,7 +122,7 @@ class Expressions(Control):
             return run_ufunc(self.emit, BINARY[kind][0], [a, b])
         if isinstance(a, str) and kind is ast.Mod:
             if is_staged(b):
-                raise Refused("'%' formats values that are only known when it runs: use an f-string")
+                raise Refused("'%' formats values that are only known when it runs: use an f-string", code="P0109")
         if isinstance(a, (str, Text)) and isinstance(b, (str, Text)) and is_staged((a, b)) and kind is ast.Add:
             return self.joined_text([a, b])
         for owner, other, sign in ((a, b, "__"), (b, a, "__r")):
@@ -185,7 +185,7 @@ class Expressions(Control):
             if isinstance(a, Weak) or isinstance(b, Weak):
                 singleton = b if isinstance(a, Weak) else a
                 if singleton is not None:
-                    raise Refused("'is' of numbers: use '=='")
+                    raise Refused("'is' of numbers: use '=='", code="P0112")
                 same = False
             else:
                 same = a is b
@@ -228,7 +228,7 @@ class Expressions(Control):
             try:
                 return bool(self.plain(value) in self.plain(items))
             except Exception as error:
-                raise Refused(f"{type(error).__name__}: {error}") from None
+                raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         found: Any = False
         for part in self.all_items(items):
             if part is value:
@@ -258,7 +258,7 @@ class Expressions(Control):
             value = self.eval(part.value)
             spec = "" if part.format_spec is None else self.eval(part.format_spec)
             if not isinstance(spec, str):
-                raise Refused("a format must be known when the function is compiled")
+                raise Refused("a format must be known when the function is compiled", code="P0109")
             convert = chr(part.conversion) if part.conversion > 0 else ""
             parts.append(self.formatted(value, spec, convert))
         return self.joined_text(parts)
@@ -321,10 +321,10 @@ class Expressions(Control):
                 return 0.0 if owner.kind == "float" else 0
             if name in ("is_integer", "bit_length", "bit_count", "conjugate"):
                 return Method(owner, name)
-            raise Refused(f"a Python {owner.kind} has no attribute '{name}'")
+            raise Refused(f"a Python {owner.kind} has no attribute '{name}'", code="P0112")
         if isinstance(owner, (ListObject, DictObject)):
             if not hasattr(list if isinstance(owner, ListObject) else dict, name):
-                raise Refused(f"{describe(owner)} has no attribute '{name}'")
+                raise Refused(f"{describe(owner)} has no attribute '{name}'", code="P0112")
             return Method(owner, name)
         if isinstance(owner, Struct):
             if name in owner.cells:
@@ -336,7 +336,7 @@ class Expressions(Control):
                 return self.call(found.fget, [owner], {})
             if hasattr(owner.cls, name):
                 return self.outside(found)
-            raise Refused(f"'{owner.cls.__name__}' has no attribute '{name}'")
+            raise Refused(f"'{owner.cls.__name__}' has no attribute '{name}'", code="P0112")
         if isinstance(owner, tuple) and hasattr(owner, "_fields"):
             if name in owner._fields:
                 return owner[owner._fields.index(name)]
@@ -350,15 +350,15 @@ class Expressions(Control):
         if isinstance(owner, Sequence):
             if owner.range is not None and name in ("start", "stop", "step"):
                 return owner.range[("start", "stop", "step").index(name)]
-            raise Refused(f"{owner.what} has no attribute '{name}'")
+            raise Refused(f"{owner.what} has no attribute '{name}'", code="P0112")
         if isinstance(owner, (Function, Method)):
-            raise Refused(f"the attribute '{name}' of {describe(owner)}")
+            raise Refused(f"the attribute '{name}' of {describe(owner)}", code="P0112")
         try:
             found = getattr(owner, name)
         except AttributeError as error:
             raise Refused(str(error)) from None
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         return self.outside(found)
 
     def array_attribute(self, array: Array, name: str) -> Any:
@@ -382,9 +382,9 @@ class Expressions(Control):
         if name in ("real", "imag"):
             return self.call(np.real if name == "real" else np.imag, [array], {})
         if not hasattr(np.ndarray, name):
-            raise Refused(f"arrays have no attribute '{name}'")
+            raise Refused(f"arrays have no attribute '{name}'", code="P0112")
         if not callable(getattr(np.ndarray, name)):
-            raise Refused(f"the attribute '{name}' of arrays cannot be compiled")
+            raise Refused(f"the attribute '{name}' of arrays cannot be compiled", code="P0112")
         return Method(array, name)
 
     def ev_Slice(self, node: ast.Slice) -> Any:
@@ -406,7 +406,7 @@ class Expressions(Control):
         if isinstance(owner, DictObject):
             key = self.static_key(index)
             if key not in owner.items:
-                raise Refused(f"KeyError: {key!r}")
+                raise Refused(f"KeyError: {key!r}", code="P0113")
             return owner.items[key]
         if isinstance(owner, (tuple, ListObject)):
             return self.list_item(owner, index)
@@ -422,11 +422,11 @@ class Expressions(Control):
         if is_staged(index):
             if isinstance(owner, (list, np.ndarray)):
                 return self.item(self.lifted(owner), index)
-            raise Refused(f"an item of {describe(owner)} at an index that is only known when it runs")
+            raise Refused(f"an item of {describe(owner)} at an index that is only known when it runs", code="P0109")
         try:
             found = owner[index.python() if isinstance(index, indexing.Slice) else index]
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         return self.outside(found)
 
     def lifted(self, value: Any) -> Any:
@@ -467,7 +467,7 @@ class Expressions(Control):
             cut = indexing.get(self.emit, as_array(self.emit, owner), index, self.as_index_array)
             made = self.all_items_staged(cut)
             return ListObject(self.state, made)
-        raise Refused("a slice of a list whose bounds are only known when it runs")
+        raise Refused("a slice of a list whose bounds are only known when it runs", code="P0109")
 
     def all_items_staged(self, array: Array) -> Growing:
         from .joins import ArrayLeaf, leaf_type
@@ -565,10 +565,10 @@ class Expressions(Control):
             try:
                 plain = range(start, stop, step)
             except Exception as error:
-                raise Refused(f"{type(error).__name__}: {error}") from None
+                raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
             return Sequence(len(plain), lambda i: self.range_item(start, step, i), is_staged=False, what="range", rng=(start, stop, step))
         for value in (start, stop, step):
-            if isinstance(value, Array) and (value.dtype.kind not in "iu" or value.ndim) or \
+            if isinstance(value, Array) and (kind_of(value.dtype) not in "iu" or value.ndim) or \
                     weak_kind(value) not in (None, "int", "bool"):
                 raise Refused(f"a bound of range is {describe(value)}, not an integer")
         start, stop, step = (v if kind_of_number(v) else Weak("int", self.emit.id(v, np.int64))
@@ -603,10 +603,10 @@ class Expressions(Control):
             if not isinstance(n, int):
                 if expected is None:
                     raise Refused(f"the items of {describe(value)}, whose length is only known when it runs, are "
-                                  "needed while it is compiled")
+                                  "needed while it is compiled", code="P0109")
                 n = expected
             if n > self.unroll:
-                raise Refused(f"{n} items are more than unroll={self.unroll}")
+                raise Refused(f"{n} items are more than unroll={self.unroll}", code="P0107")
             return [found.get(i) for i in range(n)]
         if isinstance(value, (Weak, Function, Method)) or kind_of_number(value):
             raise Refused(f"{describe(value)} is not iterable")
@@ -615,12 +615,12 @@ class Expressions(Control):
             for part in value:
                 items.append(self.outside(part))
                 if len(items) > 1 << 20:
-                    raise Refused(f"{describe(value)} has more than {1 << 20} items")
+                    raise Refused(f"{describe(value)} has more than {1 << 20} items", code="P0110")
             return items
         except Refused:
             raise
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
 
     # ---- comprehensions ----
 
@@ -639,7 +639,7 @@ class Expressions(Control):
         self.comprehend(node, node.generators, lambda: self.append(made, self.eval(node.elt)))
         items = self.all_items(made)
         if is_staged(items):
-            raise Refused("a set of values that are only known when it runs")
+            raise Refused("a set of values that are only known when it runs", code="P0109")
         return set(map(self.static_key, items))
 
     def ev_DictComp(self, node: ast.DictComp) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 
 from .emitter import Emitter
 from .errors import Refused
-from .values import Array, ListObject, Weak, describe, is_staged, kind_of_number, shape_text
+from .values import Array, ListObject, Weak, describe, is_staged, kind_of, kind_of_number, shape_text
 
 AsArray = Callable[[Any], Array]
 
@@ -29,7 +29,7 @@ class Slice:
 
     def __eq__(self, other: object) -> bool:
         if is_staged(self.parts()) or isinstance(other, Slice) and is_staged(other.parts()):
-            raise Refused("'==' of slices whose bounds are only known when it runs")
+            raise Refused("'==' of slices whose bounds are only known when it runs", code="P0109")
         return isinstance(other, Slice) and self.parts() == other.parts()
 
     def parts(self) -> tuple[Any, ...]:
@@ -99,13 +99,13 @@ def _expanded(array: Array, index: Any, as_array: AsArray) -> list[Any]:
             part = as_array(part)
         if isinstance(part, (np.ndarray, np.generic)):
             part = as_array(part)
-        if isinstance(part, Array) and part.const is not None and part.shape == () and part.dtype.kind in "iu":
+        if isinstance(part, Array) and part.const is not None and part.shape == () and kind_of(part.dtype) in "iu":
             part = int(part.const)
         if not (part is None or part is Ellipsis or isinstance(part, (Array, Slice, Weak)) or kind_of_number(part)):
             raise _no_index(part)
         if (part.kind if isinstance(part, Weak) else kind_of_number(part)) == "bool" or \
                 isinstance(part, Array) and part.dtype == np.dtype(bool) and part.ndim == 0:
-            raise Refused("an index is a single boolean, which adds an axis: use a mask of the array's shape, or a branch")
+            raise Refused("an index is a single boolean, which adds an axis: use a mask of the array's shape, or a branch", code="P0112")
         parts.append(part)
 
     def axes(part: Any) -> int:
@@ -132,7 +132,7 @@ def get(emit: Emitter, array: Array, index: Any, as_array: AsArray) -> Array:
         try:
             found = array.const[plain]
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         is_view = isinstance(found, np.ndarray) and found.base is not None
         return Array(found.dtype, found.shape, const=found, roots=array.roots if is_view else None,
                      owned=array.owned if is_view else True)
@@ -232,7 +232,7 @@ def _vector(emit: Emitter, numbers: list[Any]) -> int:
 def _wrapped(emit: Emitter, index: Any, array: Array, axis: int) -> int:
     """A staged index, or an array of them, counted from the begin of its axis. What is out of range stays so."""
     at = emit.id(index, np.int64)
-    if isinstance(index, Array) and index.dtype.kind == "u":
+    if isinstance(index, Array) and kind_of(index.dtype) == "u":
         return at
     size = array.shape[axis]
     if size is None:
@@ -320,7 +320,7 @@ def set(emit: Emitter, array: Array, index: Any, value: Any, as_array: AsArray) 
         try:
             made[plain] = value.const if isinstance(value, Array) else value
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         return Array(array.dtype, array.shape, const=made)
     parts = _expanded(array, index, as_array)
     if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].dtype == np.dtype(bool) \

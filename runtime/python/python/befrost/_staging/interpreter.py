@@ -166,18 +166,18 @@ class Control:
         if isinstance(value, Partial):
             return value.value
         if isinstance(value, Poison):
-            raise Refused(value.message, value.notes, value.sites or self.sites())
+            raise Refused(value.message, value.notes, value.sites or self.sites(), code=value.code)
         if value is MISSING:
-            raise Refused(f"local variable '{key}' is used before it is assigned")
+            raise Refused(f"local variable '{key}' is used before it is assigned", code="P0105")
         return value
 
     def assign_name(self, name: str, value: Any) -> None:
         frame = self.frame
         if name in frame.scope.globals:
-            raise Refused(f"the global variable '{name}' is assigned: a compiled function cannot change it")
+            raise Refused(f"the global variable '{name}' is assigned: a compiled function cannot change it", code="P0102")
         owner = self.owner_of(name)
         if owner is None:
-            raise Refused(f"the variable '{name}' of an outer function that is not compiled is assigned")
+            raise Refused(f"the variable '{name}' of an outer function that is not compiled is assigned", code="P0102")
         self.state.write(owner, name, value, self.site())
 
     def change(self, owner: Owner, key: Any, value: Any) -> None:
@@ -187,10 +187,10 @@ class Control:
             used = self.used_owners()
             if any(other in used for other in owner.others):
                 raise Refused(f"{describe(owner)} is changed, and another one that is still in use may be the same, since a "
-                              "branch chose between them: change a copy, or give each branch a new one")
+                              "branch chose between them: change a copy, or give each branch a new one", code="P0106")
         if owner.is_kept:
             raise Refused(f"{describe(owner)} is changed that is an item of a list whose length is only known when it "
-                          "runs, where it would stay as it is: change a copy, and assign that to the item")
+                          "runs, where it would stay as it is: change a copy, and assign that to the item", code="P0106")
         self.state.write(owner, key, value, self.site())
 
     def used_owners(self) -> set[Owner]:
@@ -299,7 +299,7 @@ class Control:
         try:
             result = join(a.result, b.result)
         except Differ as error:
-            raise Refused(f"a value is {error.a} on one way and {error.b} on the other", sites=sites) from None
+            raise Refused(f"a value is {error.a} on one way and {error.b} on the other", sites=sites, code="P0104") from None
         rows.append((result, a.result, b.result))
         graph, emit = self.emit.graph, self.emit
         ids: list[list[int]] = []
@@ -348,7 +348,7 @@ class Control:
             if isinstance(one, Poison) or one is MISSING and key != VALUE and not is_at_break(key):
                 if one is MISSING:
                     one = Poison(f"variable '{key}' is not assigned on every way to its use",
-                                 note("this statement may skip the assignment", sites[0]), None)
+                                 note("this statement may skip the assignment", sites[0]), None, code="P0105")
                 if isinstance(other, Poison) or arm.left is not True:
                     return one, MISSING, MISSING
                 template = PartialTemplate(to_template(other, (arm_b if arm is arm_a else arm_a).clock), one)
@@ -380,12 +380,12 @@ class Control:
         """The refusal of a variable that would be two things."""
         if key == VALUE:
             return Poison(f"'{self.frame.name}' would return {error.a} or {error.b}: every return must give a "
-                          "value of the same type", note("the other return", b or a), sites)
+                          "value of the same type", note("the other return", b or a), sites, code="P0104")
         what = f"'{key}'" if isinstance(owner, Frame) else "an item of a list" if key == "items" else f"'.{key}'"
         notes = note("it is assigned here", b) if b != a else ()
         if a is not None and b is not None and a != b:
             notes = note("it is assigned here", a) + notes
-        return Poison(f"{what} would be {error.a} on one way and {error.b} on the other", notes, sites)
+        return Poison(f"{what} would be {error.a} on one way and {error.b} on the other", notes, sites, code="P0104")
 
 
 def as_now(value: Any, changed: set[Owner], memo: dict[Owner, Owner]) -> Any:

@@ -460,7 +460,7 @@ def converted(emit: Emitter, items: Growing, item: Any) -> list[int]:
     out = []
     if list(map(innermost, before)) != list(map(innermost, after)):
         raise Refused("the lists in a list whose length is only known when it runs differ in length, or in the types of "
-                      "their items")
+                      "their items", code="P0104")
     for have, want, handle in zip(before, after, items.lists):
         (source, dims), (target, _) = leaf_type(have), leaf_type(want)
         if source != target:

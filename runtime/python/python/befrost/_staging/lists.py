@@ -22,7 +22,7 @@ SCALAR: TensorType = ("int32", [])
 def expect_leaves(items: Growing) -> None:
     """Refuses items that leave no trace in the graph: their number is not known."""
     if items.item is not MISSING and not items.lists:
-        raise Refused("the items of a list whose length is only known when it runs have neither numbers nor arrays")
+        raise Refused("the items of a list whose length is only known when it runs have neither numbers nor arrays", code="P0109")
 
 
 def length(emit: Emitter, items: Growing) -> Any:
@@ -82,7 +82,7 @@ def appended(emit: Emitter, items: Growing, value: Any) -> Growing:
         wanted = to_template(value) if items.item is MISSING else join(items.item, value)
         wanted = staged_template(wanted)
     except Differ as error:
-        raise Refused(f"the items of a list have different types: {error.a} and {error.b}") from None
+        raise Refused(f"the items of a list have different types: {error.a} and {error.b}", code="P0104") from None
     lists = empty_lists(emit, wanted) if items.item is MISSING else converted(emit, items, wanted)
     made = Growing(wanted, tuple(push(emit, lists, coerce(emit, value, wanted))))
     keep(value)
@@ -142,7 +142,7 @@ def growing(emit: Emitter, items: Any) -> Growing:
     try:
         template = join_items(items, Growing(MISSING, ()))
     except Differ as error:
-        raise Refused(f"the items of a list have different types: {error.a} and {error.b}") from None
+        raise Refused(f"the items of a list have different types: {error.a} and {error.b}", code="P0104") from None
     assert isinstance(template, GrowingTemplate)
     if template.item is MISSING:
         raise Refused(f"the items of {describe(items)} are not known")

@@ -99,7 +99,7 @@ class Loops(Control):
         self.unrolled += 1
         if self.unrolled > self.unroll:
             raise Refused(f"loops whose number of iterations is static are unrolled, and this makes more than "
-                          f"unroll={self.unroll} iterations: use bf.range, or give a larger limit")
+                          f"unroll={self.unroll} iterations: use bf.range, or give a larger limit", code="P0107")
 
     def unrolled_loop(self, node: ast.AST, test: Callable[[], Any], body: Callable[[], None],
                       orelse: list[ast.stmt]) -> None:
@@ -195,7 +195,7 @@ class Loops(Control):
         for name in frame.unassigned.get(depth, ()):
             value = frame.cells.get(name, UNASSIGNED)[0]
             if value is MISSING or isinstance(value, (Poison, Partial)):
-                value = Poison(f"variable '{name}' is not assigned at every break", (), None)
+                value = Poison(f"variable '{name}' is not assigned at every break", (), None, code="P0105")
             self.state.write(frame, (AT_BREAK, depth, name), value, self.site())
         self.state.write(frame, ("break", depth), True, self.site())
 
@@ -257,7 +257,7 @@ class Loops(Control):
             graph.rollback(checkpoint)
             self.frame, self.node, frame.depth, self.unrolled = place
         else:
-            raise Refused("the types of the loop's variables change in every iteration", sites=sites)
+            raise Refused("the types of the loop's variables change in every iteration", sites=sites, code="P0104")
         ids: list[int] = []
         for at, template in carried.items():
             value = end[at][0] if at in end else bound[at]
@@ -277,7 +277,7 @@ class Loops(Control):
             if missing and (owner, key) not in carried and isinstance(key, str):
                 self.state.write(owner, key, Poison(
                     f"variable '{key}' is not assigned if the loop makes no iteration",
-                    note("it is assigned in the loop", site), None), site)
+                    note("it is assigned in the loop", site), None, code="P0105"), site)
         self.finish_loop(depth, orelse)
 
     def current(self, owner: Owner, key: Any) -> Any:
@@ -291,7 +291,7 @@ class Loops(Control):
             before, site = owner.cells.get(key, UNASSIGNED)
             if before is MISSING and isinstance(key, str):
                 value = Poison(f"variable '{key}' is not assigned in the first iteration",
-                               note("the loop", sites[0]), None)
+                               note("the loop", sites[0]), None, code="P0105")
             self.state.write(owner, key, value, site)
 
     def goes_on(self, test: Callable[[], Any], depth: int) -> tuple[int, bool]:
@@ -363,7 +363,7 @@ class Loops(Control):
                 # Not usable before the loop, assigned in it.
                 new = to_template(value) if once else old
                 if not once:
-                    new = Poison(old.message, old.notes, old.sites)
+                    new = Poison(old.message, old.notes, old.sites, code=old.code)
             else:
                 try:
                     new = join(old, value)
@@ -382,4 +382,4 @@ class Loops(Control):
             return self.conflict(owner, key, error, start, site, sites)
         what = f"'{key}'" if isinstance(owner, Frame) else "a list" if key == "items" else f"'.{key}'"
         return Poison(f"{what} is {error.a} before the loop and {error.b} after an iteration: it must keep its type",
-                      note("it is assigned here", site), sites)
+                      note("it is assigned here", site), sites, code="P0104")

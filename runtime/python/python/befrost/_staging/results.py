@@ -60,11 +60,11 @@ def result_of(interp: Interpreter, value: Any, out: list[tuple[str, int]], name:
         if value.range is not None and not value.is_staged:
             plain = range(*value.range)
             return lambda parts: plain
-        raise Refused(f"a {value.what} is returned: return list(...) of it")
+        raise Refused(f"a {value.what} is returned: return list(...) of it", code="P0108")
     if isinstance(value, Text):
-        raise Refused("a text that is only known when it runs is returned")
+        raise Refused("a text that is only known when it runs is returned", code="P0108")
     if isinstance(value, (Function, Method)):
-        raise Refused(f"{describe(value)} is returned: a function that is defined in it cannot leave it")
+        raise Refused(f"{describe(value)} is returned: a function that is defined in it cannot leave it", code="P0108")
     return lambda parts: value
 
 

@@ -39,13 +39,13 @@ def _source(file: str, module_globals: dict[str, object]) -> _Source:
         raise Refused(
             f"the source of '{file}' is not there: define the function in a file, a notebook or the REPL, "
             "not by exec or eval"
-        )
+        , code="P0101")
     known = _sources.get(file)
     if known is None or known.lines != lines:
         try:
             tree = ast.parse("".join(lines), file)
         except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
-            raise Refused(f"the source of '{file}' cannot be parsed: {error}") from None
+            raise Refused(f"the source of '{file}' cannot be parsed: {error}", code="P0101") from None
         known = _sources[file] = _Source(lines, tree)
     return known
 
@@ -72,9 +72,9 @@ def function_node(function: types.FunctionType) -> FunctionNode:
     else:
         found = source.functions.get((code.co_name, code.co_firstlineno))
     if isinstance(found, ast.AsyncFunctionDef):
-        raise Refused(f"'{found.name}' is a coroutine; only plain functions are compiled")
+        raise Refused(f"'{found.name}' is a coroutine; only plain functions are compiled", code="P0102")
     if found is None:
-        raise Refused(f"the source of '{function.__qualname__}' in '{code.co_filename}' has changed, or is not there")
+        raise Refused(f"the source of '{function.__qualname__}' in '{code.co_filename}' has changed, or is not there", code="P0101")
     return found
 
 

@@ -13,12 +13,12 @@ from .indexing import Slice, normal
 from .interpreter import RETURN, VALUE, Control
 from .lists import growing, with_item
 from .values import (
-    Array, DictObject, Fixed, Function, Growing, ListObject, Struct, Weak, describe, is_staged, kind_of_number,
+    Array, DictObject, Fixed, Function, Growing, ListObject, Poison, Struct, Weak, describe, is_staged, kind_of_number,
 )
 
 REFUSED = {
     ast.Try: "try", ast.With: "with", ast.AsyncWith: "async with", ast.AsyncFor: "async for",
-    ast.AsyncFunctionDef: "async def", ast.ClassDef: "class", ast.Raise: "raise", ast.Delete: "del",
+    ast.AsyncFunctionDef: "async def", ast.ClassDef: "class",
 }
 
 
@@ -49,10 +49,10 @@ class Statements(Control):
         if word is None and type(node).__name__ == "TryStar":
             word = "try"
         if word:
-            raise Refused(f"'{word}' cannot be compiled")
+            raise Refused(f"'{word}' cannot be compiled", code="P0102")
         method = getattr(self, "do_" + type(node).__name__, None)
         if method is None:
-            raise Refused(f"this statement ({type(node).__name__}) cannot be compiled")
+            raise Refused(f"this statement ({type(node).__name__}) cannot be compiled", code="P0102")
         method(node)
 
     # ---- simple ones ----
@@ -79,7 +79,7 @@ class Statements(Control):
 
     def do_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.level or not node.module:
-            raise Refused("a relative import cannot be compiled")
+            raise Refused("a relative import cannot be compiled", code="P0102")
         module = __import__(node.module, fromlist=[alias.name for alias in node.names])
         for alias in node.names:
             self.assign_name(alias.asname or alias.name, getattr(module, alias.name))
@@ -143,7 +143,7 @@ class Statements(Control):
         elif isinstance(target, ast.Attribute):
             self.set_attribute(self.eval(target.value), target.attr, value)
         else:
-            raise Refused("this target cannot be assigned")
+            raise Refused("this target cannot be assigned", code="P0102")
         self.node = before
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
@@ -171,7 +171,7 @@ class Statements(Control):
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         if not isinstance(owner, Struct):
-            raise Refused(f"the attribute '{name}' of {describe(owner)} cannot be assigned")
+            raise Refused(f"the attribute '{name}' of {describe(owner)} cannot be assigned", code="P0112")
         if getattr(owner.cls, "__dataclass_params__").frozen:
             raise Refused(f"cannot assign to field '{name}' of the frozen dataclass '{owner.cls.__name__}'")
         self.change(owner, name, value)
@@ -180,13 +180,13 @@ class Statements(Control):
         index = normal(index)
         if isinstance(owner, DictObject):
             if is_staged(index):
-                raise Refused("a key of a dict must be known when the function is compiled")
+                raise Refused("a key of a dict must be known when the function is compiled", code="P0109")
             self.change(owner, "items", {**owner.items, self.static_key(index): value})
         elif isinstance(owner, ListObject):
             self.set_list_item(owner, index, value)
         elif isinstance(owner, Array):
             if not isinstance(target.value, ast.Name):
-                raise Refused("an element is assigned of an array that is no variable: give it a name first")
+                raise Refused("an element is assigned of an array that is no variable: give it a name first", code="P0106")
             name = target.value.id
             self.expect_writable(owner, name)
             self.assign_name(name, self.updated(owner, index, value))
@@ -210,21 +210,21 @@ class Statements(Control):
             self.change(owner, "items", with_item(self.emit, items, at, value))
             return
         if isinstance(index, Slice):
-            raise Refused("a slice of a list is assigned: assign its items one by one")
+            raise Refused("a slice of a list is assigned: assign its items one by one", code="P0112")
         raise Refused(f"an index of a list is {describe(index)}")
 
     def expect_writable(self, array: Array, name: str) -> None:
         """Refuses an assignment to an element that another name would see in NumPy."""
         if not array.owned:
             raise Refused(f"an element of '{name}' is assigned, which was not made in this function: the caller's "
-                          f"array would change; use '{name} = {name}.copy()' first")
+                          f"array would change; use '{name} = {name}.copy()' first", code="P0106")
         own = self.frame.cells.get(name, (None, None))[1]
         for other, value, site in self.references():
             if other != name and isinstance(value, Array) and value.roots & array.roots:
                 raise Refused(f"an element of '{name}' is assigned, but '{other}' is the same array or a view of "
                               "it: in NumPy it would change too",
                               note("it got its second name here", max(filter(None, (own, site)), default=None,
-                                                                      key=lambda s: s.line)))
+                                                                      key=lambda s: s.line)), code="P0106")
 
     def references(self) -> Any:
         """All that names an array: (name, array, site)."""
@@ -326,6 +326,38 @@ class Statements(Control):
             # The message is only made where it is needed.
             self.choose(ways, lambda: None, fail)
 
+    def do_Raise(self, node: ast.Raise) -> None:
+        """Refuses the statement, with the exception's words if they are known."""
+        words = "'raise' cannot be compiled"
+        if node.exc is not None:
+            try:
+                raised = self.eval(node.exc)
+            except Refused:
+                raised = None  # its words are only known when it runs
+            if isinstance(raised, type):
+                words += f": {raised.__name__}"
+            elif isinstance(raised, BaseException):
+                words += f": {type(raised).__name__}: {raised}"
+        self.node = node
+        raise Refused(words, code="P0102")
+
+    def do_Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            self.delete(target)
+
+    def delete(self, target: ast.expr) -> None:
+        """Deletes a variable."""
+        self.node = target
+        if isinstance(target, (ast.Tuple, ast.List)):
+            for part in target.elts:
+                self.delete(part)
+        elif isinstance(target, ast.Name):
+            self.eval(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            self.assign_name(target.id, Poison(f"variable '{target.id}' is not assigned any more",
+                                               note("it is deleted here", self.site()), None, code="P0105"))
+        else:
+            raise Refused("'del' of an item or an attribute cannot be compiled", code="P0102")
+
     def do_FunctionDef(self, node: ast.FunctionDef) -> None:
         made: Any = self.function(node, node.name)
         for decorator in reversed(node.decorator_list):
@@ -396,7 +428,7 @@ class Statements(Control):
             if not isinstance(subject, (tuple, ListObject)):
                 return False
             if isinstance(subject, ListObject) and isinstance(subject.items, Growing):
-                raise Refused("a pattern of a list whose length is only known when it runs")
+                raise Refused("a pattern of a list whose length is only known when it runs", code="P0109")
             items = self.all_items(subject)
             stars = [i for i, part in enumerate(node.patterns) if isinstance(part, ast.MatchStar)]
             if stars:

@@ -13,10 +13,13 @@ import numpy as np
 from .errors import Refused
 from .interpreter import Control
 from .values import (
-    KINDS, Array, DictObject, ListObject, Text, Weak, describe, is_staged,
+    KINDS, Array, DictObject, ListObject, Text, Weak, describe, is_staged, kind_of,
 )
 
-_SPEC = re.compile(r"(?P<sign>[+ -]?)(?P<zero>0?)(?P<width>\d*)(?P<precision>\.\d+)?(?P<type>[dfeEFgGsn%]?)$")
+_SPEC = re.compile(r"(?:(?P<fill>.)?(?P<align>[<>^]))?(?P<sign>[+ -]?)(?P<zero>0?)(?P<width>\d*)(?P<group>[,_]?)"
+                   r"(?P<precision>\.\d+)?(?P<type>[dfeEFgGsn%]?)$", re.DOTALL)
+# Limit of the characters that a format adds.
+MAX_WIDTH = 1 << 12
 
 
 class Texts(Control):
@@ -56,7 +59,7 @@ class Texts(Control):
                 return made
             if value.shape == ():
                 return self.joined_text([f"np.{value.dtype.name}(", made, ")"])
-            raise Refused("the repr of an array that is only known when it runs")
+            raise Refused("the repr of an array that is only known when it runs", code="P0109")
         if isinstance(value, Weak):
             return Text(self.emit.op("_NumpyString", [self.emit.id(value, KINDS[value.kind])])[0])
         if isinstance(value, (tuple, ListObject)) and is_staged(value):
@@ -79,14 +82,14 @@ class Texts(Control):
                 parts += [f"{key!r}: ", self.text(part, representation=True)]
             return self.joined_text(["{", *parts, "}"])
         if is_staged(value):
-            raise Refused(f"the text of {describe(value)}")
+            raise Refused(f"the text of {describe(value)}", code="P0112")
         try:
             plain = self.plain(value)
             return repr(plain) if representation else str(plain)
         except Refused:
             raise
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
 
     def formatted(self, value: Any, spec: str, convert: str) -> Any:
         """A part of an f-string."""
@@ -98,49 +101,95 @@ class Texts(Control):
             try:
                 return format(self.plain(value), spec)
             except Exception as error:
-                raise Refused(f"{type(error).__name__}: {error}") from None
+                raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         if not spec:
             return self.text(value)
-        if isinstance(value, Text):
-            raise Refused(f"the format '{spec}' of a text that is only known when it runs")
         if isinstance(value, Array) and value.ndim:
             raise Refused("unsupported format string: an array has no format")
         found = _SPEC.match(spec)
-        if found is None:
-            raise Refused(f"the format '{spec}' of a number that is only known when it runs")
-        kind = (value.dtype if isinstance(value, Array) else KINDS[value.kind]).kind
-        letter = found["type"]
-        if kind == "c" or found["zero"] and found["sign"] in ("+", " ") or found["precision"] and letter in ("", "d", "n"):
-            raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs")
-        attrs: dict[str, Any] = {}
-        if found["width"]:
-            attrs["width"] = int(found["width"])
-        if found["zero"]:
-            attrs["fill"] = "0"
-        elif found["sign"] in ("+", " "):
-            attrs["fill"] = found["sign"]
-        suffix = ""
-        if letter in ("d", "n") or not letter and not found["precision"] and kind in "iu":
-            if kind not in "iub":
-                raise Refused(f"the format '{spec}' of a {value!r}")
-            id = self.emit.id(value, value.dtype if kind == "u" else np.int64)
-        else:
-            if not letter and not found["precision"]:
-                raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs: give a precision")
-            if letter in ("s", "G", "E", "F"):
-                raise Refused(f"the format '{spec}' of a number that is only known when it runs")
-            id = self.emit.id(value, np.float64)
-            attrs["precision"] = int(found["precision"][1:]) if found["precision"] else 6
-            if letter == "%":
-                id = self.emit.op("Mul", [id, self.emit.constant(100.0, np.float64)])[0]
-                suffix = "%"
-                if "width" in attrs:
-                    attrs["width"] -= 1
-            elif letter == "e":
-                attrs["scientific"] = True
-            elif letter == "g":
-                attrs["shortest"] = True
-        return self.joined_text([Text(self.emit.op("AsString", [id], attrs)[0]), suffix])
+        is_text = isinstance(value, Text)
+        if found is None or is_text and (found["sign"] or found["group"] or found["precision"] or found["type"] not in ("", "s")):
+            raise Refused(f"the format '{spec}' of a value that is only known when it runs", code="P0112")
+        align, fill, width = found["align"], found["fill"] or " ", int(found["width"] or 0)
+        if width > MAX_WIDTH:
+            raise Refused(f"the format '{spec}' makes more than {MAX_WIDTH} characters", code="P0110")
+        if found["zero"] and (align or is_text):
+            fill = found["fill"] or "0"
+        if is_text:
+            return self.padded(value, width, align or "<", fill)
+        if align is None and not found["group"] and (found["precision"] or found["type"] or self.is_integer(value)):
+            return self.number_text(value, spec, found, width)
+        if found["zero"] and align is None:
+            raise Refused(f"the format '{spec}' of a number that is only known when it runs", code="P0112")
+        text = self.number_text(value, spec, found, 0)
+        if found["group"]:
+            text = self.grouped(text, found["group"])
+        return self.padded(text, width, align or ">", fill)
+
+    def is_integer(self, value: Any) -> bool:
+        return kind_of(value.dtype if isinstance(value, Array) else KINDS[value.kind]) in "iub"
+
+    def number_text(self, value: Any, spec: str, found: re.Match[str], width: int) -> Text:
+        """A number with sign, zeros and precision of a format, and at least so many characters."""
+        kind = kind_of(value.dtype if isinstance(value, Array) else KINDS[value.kind])
+        letter, sign = found["type"], found["sign"] if found["sign"] in ("+", " ") else ""
+        is_integer = letter in ("d", "n") or not letter and not found["precision"] and kind in "iub"
+        if kind == "c" or letter == "s" or found["zero"] and sign and width or found["precision"] and letter in ("", "d", "n") \
+                or is_integer and kind not in "iub":
+            raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs", code="P0112")
+        attrs: dict[str, Any] = {"width": width} if width else {}
+        if sign or found["zero"] and width:
+            attrs["fill"] = sign or "0"
+        if is_integer:
+            return Text(self.emit.op("AsString", [self.emit.id(value, value.dtype if kind == "u" else np.int64)], attrs)[0])
+        id = self.emit.id(value, np.float64)
+        if not letter and not found["precision"]:
+            if sign:
+                raise Refused(f"the format '{spec}' of a {value!r} that is only known when it runs: give a precision", code="P0112")
+            return Text(self.emit.op("_NumpyString", [id])[0])
+        attrs["precision"] = int(found["precision"][1:]) if found["precision"] else 6
+        if letter == "%":
+            id = self.emit.op("Mul", [id, self.emit.constant(100.0, np.float64)])[0]
+            if width:
+                attrs["width"] -= 1
+        elif letter in "eE":
+            attrs["scientific"] = True
+        elif letter in "gG":
+            attrs["shortest"] = True
+        text = self.emit.op("AsString", [id], attrs)[0]
+        if letter in "EFG":
+            text = self.emit.op("StringUpper", [text])[0]
+        return Text(self.string(self.joined_text([Text(text), "%" if letter == "%" else ""])))
+
+    def grouped(self, text: Text, separator: str) -> Text:
+        """A number with a separator between thousands: one more in each iteration."""
+        emit, graph, types = self.emit, self.emit.graph, [("string", list[int]())]
+        cond, [arg] = graph.block(types)
+        before = graph.enter(cond)
+        more = emit.op("StaticRegexFullMatch", [arg], {"pattern": r"[+ -]?\d{4}.*"})[0]
+        body, [arg] = graph.block(types)
+        graph.enter(body)
+        made = emit.op("StaticRegexReplace", [arg], {
+            "pattern": r"^([+ -]?\d+)(\d{3})", "rewrite": rf"\1{separator}\2", "replace_global": False})
+        graph.enter(before)
+        emit.locate()
+        return Text(graph.while_region([text.id], (cond, more), (body, made), types)[0])
+
+    def padded(self, text: Text, width: int, align: str, fill: str) -> Any:
+        """A text with at least `width` characters."""
+        if not width:
+            return text
+        emit = self.emit
+        zero = emit.constant(0, np.int32)
+        length = emit.op("StringLength", [text.id], {"unit": "UTF8_CHAR"})
+        missing = emit.op("Maximum", [emit.op("Sub", [emit.constant(width, np.int32), *length])[0], zero])[0]
+        left = {"<": zero, ">": missing}.get(align)
+        if left is None:
+            left = emit.op("FloorDiv", [missing, emit.constant(2, np.int32)])[0]
+        fills = self.string(fill * width)
+        parts = [Text(emit.op("Substr", [fills, zero, n], {"unit": "UTF8_CHAR"})[0])
+                 for n in (left, emit.op("Sub", [missing, left])[0])]
+        return self.joined_text([parts[0], text, parts[1]])
 
     def print(self, values: list[Any], sep: Any, end: Any) -> None:
         """`print(...)`."""

@@ -30,6 +30,12 @@ NUMBERS: dict[type, str] = {bool: "bool", int: "int", float: "float", complex: "
 Shape = tuple["int | None", ...]
 
 
+def kind_of(dtype: Any) -> str:
+    """The kind of an element type, one of "biufc" if it is one of numbers or booleans: ml_dtypes' bfloat16 is a float,
+    though it has the kind "V"."""
+    return "f" if dtype.kind == "V" and dtype.name == "bfloat16" else str(dtype.kind)
+
+
 def kind_of_number(value: object) -> str | None:
     """The kind of a Python number."""
     try:
@@ -184,12 +190,13 @@ class Poison:
     """The value of a variable that cannot be used: reading it raises this refusal. `use_site` says that the
     refusal belongs to the place of the use."""
 
-    __slots__ = ("message", "notes", "sites")
+    __slots__ = ("message", "notes", "sites", "code")
 
-    def __init__(self, message: str, notes: tuple[str, ...], sites: Any):
+    def __init__(self, message: str, notes: tuple[str, ...], sites: Any, *, code: str):
         self.message = message
         self.notes = notes
         self.sites = sites  # None: the place of the use
+        self.code = code
 
 
 class Partial:
@@ -208,7 +215,7 @@ def usable(value: Any) -> Any:
     if isinstance(value, Partial):
         return value.value
     if isinstance(value, Poison):
-        raise Refused(value.message, value.notes, value.sites or ())
+        raise Refused(value.message, value.notes, value.sites or (), code=value.code)
     return value
 
 

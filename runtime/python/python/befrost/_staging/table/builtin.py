@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import math
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,7 @@ from ..errors import Refused
 from ..joins import ArrayLeaf
 from ..lists import length
 from ..values import (
-    Array, describe, DictObject, Fixed, Growing, is_staged, kind_of_number, KINDS, ListObject, Sequence,
+    Array, describe, DictObject, Fixed, Growing, is_staged, kind_of, kind_of_number, KINDS, ListObject, Sequence,
     shape_text, Struct, Text, Weak,
 )
 from .reductions import reduction
@@ -41,11 +44,11 @@ def python_len(interp: Any, x: Any) -> Any:
     if isinstance(x, Weak) or kind_of_number(x):
         raise Refused(f"object of type '{weak_kind(x)}' has no len()")
     if isinstance(x, Text):
-        raise Refused("len() of a text that is only known when it runs")
+        raise Refused("len() of a text that is only known when it runs", code="P0109")
     try:
         return len(x)
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}") from None
+        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
 
 
 @entry(builtins.range)
@@ -80,10 +83,39 @@ def python_enumerate(interp: Any, items: Any, start: Any = 0) -> Any:
                     is_staged=inner.is_staged, can_stage=inner.can_stage, what="enumerate")
 
 
+def _counted(interp: Any, n: Any, first: Any, second: Any) -> Sequence:
+    """As many items of `itertools.count`, by the first two."""
+    return Sequence(n, lambda i: interp.range_item(first, second - first, i), is_staged=False, what="count")
+
+
+def _bounded(interp: Any, items: tuple[Any, ...]) -> list[Any]:
+    """The sequences of a zip. Of iterators, which may have no end, only as many items as the others have."""
+    is_iterator = [isinstance(part, Iterator) for part in items]
+    parts = [None if yes else interp.sequence(part) for part, yes in zip(items, is_iterator)]
+    if not all(is_iterator):
+        lengths = [part.length for part in parts if part is not None]
+        known = [n for n in lengths if kind_of_number(n)]
+        for at, part in enumerate(items):
+            if type(part) is itertools.count:
+                n = min(known) if len(known) == len(lengths) else lengths[0]
+                parts[at] = _counted(interp, n, next(part), next(part))
+            elif is_iterator[at] and known:
+                parts[at] = interp.sequence(tuple(map(interp.outside, itertools.islice(part, min(known)))))
+    return [interp.sequence(part) if found is None else found for found, part in zip(parts, items)]
+
+
 @entry(builtins.zip)
 def python_zip(interp: Any, *items: Any, strict: Any = False) -> Any:
-    parts = [interp.sequence(part) for part in items]
+    parts = _bounded(interp, items)
     n: Any = 0 if not parts else parts[0].length
+    if strict is not False:
+        lengths = [part.length for part in parts]
+        if strict is not True or not all(map(kind_of_number, lengths)):
+            raise Refused("zip(strict=True) needs lengths that are known when the function is compiled", code="P0109")
+        wrong = next((i for i, length in enumerate(lengths) if length != n), None)
+        if wrong is not None:
+            which = "longer" if lengths[wrong] > n else "shorter"
+            raise Refused(f"ValueError: zip() argument {wrong + 1} is {which} than argument{'s 1-' if wrong > 1 else ' '}{wrong}", code="P0113")
     for part in parts[1:]:
         if kind_of_number(n) and kind_of_number(part.length):
             n = min(n, part.length)
@@ -161,7 +193,7 @@ def python_dict(interp: Any, items: Any = None, **kwargs: Any) -> Any:
 def python_set(interp: Any, items: Any = ()) -> Any:
     parts = interp.all_items(items)
     if is_staged(parts):
-        raise Refused("a set of values that are only known when it runs")
+        raise Refused("a set of values that are only known when it runs", code="P0109")
     return frozenset(interp.plain(part) for part in parts)
 
 
@@ -187,7 +219,7 @@ def python_sum(interp: Any, items: Any, start: Any = 0) -> Any:
 def _extreme_element(interp: Any, x: Array, is_max: bool) -> Array:
     """The extreme element as Python's comparisons find it: NaN is the result if it comes first, else it never is."""
     find = np.max if is_max else np.min
-    if x.dtype.kind != "f":
+    if kind_of(x.dtype) != "f":
         return interp.call(find, [x], {})  # type: ignore[no-any-return]
     numbers = a.select(interp.emit, run_ufunc(interp.emit, np.isnan, [x]), -np.inf if is_max else np.inf, x)
     first = interp.item(x, 0)
@@ -214,7 +246,7 @@ def _extreme(interp: Any, args: tuple[Any, ...], key: Any, default: Any, is_max:
         try:
             return interp.outside((max if is_max else min)(plain))
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
     best = parts[0]
     best_key = best if key is None else interp.call(key, [best], {})
     for part in parts[1:]:
@@ -260,7 +292,7 @@ def python_divmod(interp: Any, x: Any, y: Any) -> Any:
 def python_pow(interp: Any, x: Any, y: Any, mod: Any = None) -> Any:
     if mod is not None:
         if is_staged((x, y, mod)):
-            raise Refused("pow with three arguments")
+            raise Refused("pow with three arguments", code="P0112")
         return interp.call_static(pow, [x, y, mod], {})
     return interp.operate(ast.Pow, x, y)
 
@@ -282,7 +314,7 @@ def python_round(interp: Any, x: Any, digits: Any = None) -> Any:
 
 def _whole(interp: Any, x: Any) -> int:
     """A number as int64 of the graph. NaN and infinities are errors."""
-    if (x.dtype if isinstance(x, Array) else KINDS[x.kind]).kind == "f":
+    if kind_of(x.dtype if isinstance(x, Array) else KINDS[x.kind]) == "f":
         message = "cannot convert float NaN or infinity to integer"
         x = interp.emit.one("CheckNumerics", [interp.emit.id(x)], message=message)
     return interp.emit.id(x, np.int64)  # type: ignore[no-any-return]
@@ -302,7 +334,7 @@ def _number(kind: str) -> Any:
                 n = [size for size in x.shape if size not in (1, None)]
                 if n:
                     raise Refused(f"only length-1 arrays can be converted to Python scalars, not {shape_text(x.shape)}")
-                if x.dtype.kind == "c" and kind != "complex":
+                if kind_of(x.dtype) == "c" and kind != "complex":
                     raise Refused(f"a complex number cannot be converted to {kind}")
             id = _whole(interp, x) if kind == "int" else interp.emit.id(x, KINDS[kind])
             if isinstance(x, Array) and x.shape != ():
@@ -319,7 +351,7 @@ def _number(kind: str) -> Any:
         try:
             return cls(interp.plain(x), *args)
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
     return convert
 
 
@@ -337,7 +369,10 @@ def python_repr(interp: Any, x: Any) -> Any:
 
 
 @entry(builtins.print)
-def python_print(interp: Any, *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False) -> None:
+def python_print(interp: Any, *values: Any, sep: Any = " ", end: Any = "\n", file: Any = None,
+                 flush: Any = False) -> None:
+    if file is not None and file is not sys.stdout:
+        raise Refused("'print' to another file than sys.stdout cannot be compiled", code="P0112")
     interp.print(list(values), " " if sep is None else sep, "\n" if end is None else end)
 
 
@@ -399,7 +434,7 @@ def python_sorted(interp: Any, items: Any, key: Any = None, reverse: Any = False
     if isinstance(items, Array) or isinstance(items, ListObject) and is_staged(items):
         array = as_array(interp.emit, items)
         if key is not None or array.ndim != 1:
-            raise Refused("sorted with a key, of values that are only known when it runs")
+            raise Refused("sorted with a key, of values that are only known when it runs", code="P0109")
         made = interp.call(np.sort, [array], {})
         if reverse:
             made = interp.call(np.flip, [made], {})
@@ -408,7 +443,7 @@ def python_sorted(interp: Any, items: Any, key: Any = None, reverse: Any = False
         return ListObject(interp.state, interp.all_items_staged(made))
     parts = interp.all_items(items)
     if is_staged(parts):
-        raise Refused("sorted of values that are only known when it runs")
+        raise Refused("sorted of values that are only known when it runs", code="P0109")
     plain = [interp.plain(part) for part in parts]
     try:
         order = sorted(range(len(plain)), key=(lambda i: plain[i]) if key is None else (
@@ -416,7 +451,7 @@ def python_sorted(interp: Any, items: Any, key: Any = None, reverse: Any = False
     except Refused:
         raise
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}") from None
+        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
     return ListObject(interp.state, [parts[i] for i in order])
 
 
@@ -443,7 +478,7 @@ def _add_math(function: Any, ufunc: Any) -> None:
         if not is_staged(args):
             return interp.call_static(function, list(args), {})
         made = run_ufunc(interp.emit, ufunc, [_scalar(interp, x) for x in args])
-        return Weak("bool" if made.dtype.kind == "b" else "float", interp.emit.id(made))
+        return Weak("bool" if kind_of(made.dtype) == "b" else "float", interp.emit.id(made))
 
     TABLE[function] = run
 

@@ -10,7 +10,7 @@ import numpy as np
 from .. import arithmetic as a, indexing
 from ..arithmetic import as_array, run_ufunc, size_of
 from ..errors import Refused
-from ..values import Array
+from ..values import Array, kind_of
 from .making import astype
 from .registry import NONE, numeric, axis_of, numpy_function
 from .shapes import ravel, swapaxes
@@ -93,7 +93,7 @@ def median(interp: Any, x: Any, axis: Any = None) -> Any:
     high = interp.operate(ast.FloorDiv, n, 2)
     pair = [interp.item(made, (Ellipsis, i)) for i in (low, high)]
     middle = run_ufunc(interp.emit, np.true_divide, [run_ufunc(interp.emit, np.add, pair), 2])
-    if array.dtype.kind != "f":
+    if kind_of(array.dtype) != "f":
         return middle
     last = interp.item(made, (Ellipsis, -1))  # NaN, if there is one
     return a.select(interp.emit, run_ufunc(interp.emit, np.isnan, [last]), last, middle)

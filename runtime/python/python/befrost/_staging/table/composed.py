@@ -16,6 +16,7 @@ import numpy as np
 from ... import tf
 from ..arithmetic import argument_dtype
 from ..errors import Refused
+from ..values import kind_of
 from .registry import entry, numpy_function
 
 
@@ -37,7 +38,7 @@ def refuse(why: str) -> None:
 
 @entry(refuse)
 def _refuse(interp: Any, why: str) -> None:
-    raise Refused(why)
+    raise Refused(why, code="P0112")
 
 
 def resolved(ufunc: Any, *operands: Any) -> Any:
@@ -221,7 +222,7 @@ def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
     x, values = x.astype(dtype), values.astype(dtype)
     bound = tf.LowerBound if side == "left" else tf.UpperBound
     made: Any = np.reshape(bound(x[None, :], values.reshape(1, -1), out_type=np.int64), values.shape)
-    if dtype.kind == "f":
+    if kind_of(dtype) == "f":
         # NaN is behind all other numbers.
         n_numbers = np.sum(np.logical_not(np.isnan(x)))
         of_nan = n_numbers if side == "left" else x.shape[0]
@@ -241,7 +242,7 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
 def unique(ar: Any) -> Any:
     s = np.sort(np.ravel(ar))
     differs = s[1:] != s[:-1]
-    if s.dtype.kind == "f":
+    if kind_of(s.dtype) == "f":
         differs = differs & ~(np.isnan(s[1:]) & np.isnan(s[:-1]))
     return s[np.concatenate((np.ones(np.minimum(s.size, 1), bool), differs))]
 
@@ -250,7 +251,7 @@ def unique(ar: Any) -> Any:
 def quantile(a: Any, q: Any, axis: Any = None, keepdims: Any = False) -> Any:
     x = np.asarray(a)
     dtype = np.result_type(x, 0.0)
-    if x.dtype.kind == "f" and not isinstance(q, (int, float)):
+    if kind_of(x.dtype) == "f" and not isinstance(q, (int, float)):
         dtype = np.result_type(dtype, np.asarray(q))
     ndim = x.ndim
     s = np.sort(np.ravel(x) if axis is None else np.moveaxis(x, axis, -1)).astype(dtype)
@@ -307,7 +308,7 @@ def nancumsum(a: Any, axis: Any = None) -> Any:
 def nanmean(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     total = np.nansum(a, axis=axis, keepdims=keepdims)
     n = np.sum(np.logical_not(np.isnan(a)), axis=axis, keepdims=keepdims)
-    return total / (n.astype(total.dtype) if total.dtype.kind == "f" else n)
+    return total / (n.astype(total.dtype) if kind_of(total.dtype) == "f" else n)
 
 
 @composed(np.nanvar)
@@ -326,7 +327,7 @@ def nanstd(a: Any, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> An
 @composed(np.nanmax)
 def nanmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     x = np.asarray(a)
-    if x.dtype.kind != "f":
+    if kind_of(x.dtype) != "f":
         return np.max(x, axis=axis, keepdims=keepdims)
     made = np.max(np.where(np.isnan(x), -np.inf, x), axis=axis, keepdims=keepdims)
     return np.where(np.all(np.isnan(x), axis=axis, keepdims=keepdims), np.nan, made)
@@ -335,7 +336,7 @@ def nanmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
 @composed(np.nanmin)
 def nanmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     x = np.asarray(a)
-    if x.dtype.kind != "f":
+    if kind_of(x.dtype) != "f":
         return np.min(x, axis=axis, keepdims=keepdims)
     made = np.min(np.where(np.isnan(x), np.inf, x), axis=axis, keepdims=keepdims)
     return np.where(np.all(np.isnan(x), axis=axis, keepdims=keepdims), np.nan, made)
@@ -344,7 +345,7 @@ def nanmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
 @composed(np.nan_to_num)
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     a = np.asarray(x)
-    if a.dtype.kind != "f":
+    if kind_of(a.dtype) != "f":
         return a.copy()
     most = np.finfo(a.dtype).max
     high, low = most if posinf is None else posinf, -most if neginf is None else neginf
@@ -375,7 +376,7 @@ def angle(z: Any, deg: Any = False) -> Any:
 @composed(np.signbit)
 def signbit(x: Any) -> Any:
     a = np.asarray(x)
-    if a.dtype.kind != "f":
+    if kind_of(a.dtype) != "f":
         return a < 0
     return tf.Bitcast(a, type=f"int{a.dtype.itemsize * 8}") < 0
 
@@ -396,7 +397,7 @@ def heaviside(x1: Any, x2: Any) -> Any:
 
 @composed(np.ldexp)
 def ldexp(x1: Any, x2: Any) -> Any:
-    if np.result_type(x2).kind not in "iub":
+    if kind_of(np.result_type(x2)) not in "iub":
         refuse("'numpy.ldexp' with an exponent that is no integer")
     dtype = resolved(np.ldexp, x1, x2)
     return np.asarray(x1).astype(dtype) * np.exp2(np.asarray(x2).astype(dtype))
@@ -410,7 +411,7 @@ def divmod_of_arrays(x1: Any, x2: Any) -> Any:
 @composed(np.gcd)
 def gcd(x1: Any, x2: Any) -> Any:
     dtype = np.result_type(x1, x2)
-    if dtype.kind not in "iu":
+    if kind_of(dtype) not in "iu":
         refuse(f"'numpy.gcd' of {dtype}")
     zero = np.zeros(np.broadcast_shapes(np.shape(x1), np.shape(x2)), dtype)
     a, b = np.abs(x1) + zero, np.abs(x2) + zero
@@ -428,7 +429,7 @@ def lcm(x1: Any, x2: Any) -> Any:
 
 @composed(np.bitwise_count)
 def bitwise_count(x: Any) -> Any:
-    if np.result_type(x).kind not in "iu":
+    if kind_of(np.result_type(x)) not in "iu":
         refuse("'numpy.bitwise_count' of other numbers than integers")
     return tf.PopulationCount(np.abs(x))
 
@@ -467,7 +468,7 @@ def gradient(f: Any, h: Any = 1, axis: Any = None) -> Any:
     x = np.asarray(f)
     if x.ndim != 1 and axis is None:
         refuse("a gradient along all axes cannot be compiled: give the axis")
-    x = np.moveaxis(x.astype(float) if x.dtype.kind in "iu" else x, 0 if axis is None else axis, 0)
+    x = np.moveaxis(x.astype(float) if kind_of(x.dtype) in "iu" else x, 0 if axis is None else axis, 0)
     made = np.concatenate(((x[1:2] - x[:1]) / h, (x[2:] - x[:-2]) / (2 * h), (x[-1:] - x[-2:-1]) / h))
     return np.moveaxis(made, 0, 0 if axis is None else axis)
 
@@ -543,13 +544,13 @@ def multi_dot(arrays: Any) -> Any:
 @composed(np.linalg.eigvalsh)
 def eigvalsh(a: Any) -> Any:
     x = np.asarray(a)
-    return tf.SelfAdjointEigV2(x if x.dtype.kind in "fc" else x.astype(float), compute_v=False)[0]
+    return tf.SelfAdjointEigV2(x if kind_of(x.dtype) in "fc" else x.astype(float), compute_v=False)[0]
 
 
 @composed(np.linalg.svdvals)
 def svdvals(x: Any) -> Any:
     a = np.asarray(x)
-    return tf.Svd(a if a.dtype.kind in "fc" else a.astype(float), compute_uv=False)[0]
+    return tf.Svd(a if kind_of(a.dtype) in "fc" else a.astype(float), compute_uv=False)[0]
 
 
 @composed(np.fromiter)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arithmetic import as_array, compare, is_numeric, run_ufunc, select, shape_id, truth, weak_kind
 from ..errors import Refused
-from ..values import Array, Growing, is_staged, KINDS, known, ListObject, Weak, ZEROS
+from ..values import Array, Growing, is_staged, kind_of, KINDS, known, ListObject, Weak, ZEROS
 from .registry import numeric, dtype_of, entry, METHODS, numpy_function, shape_vector, TABLE
 
 
@@ -78,7 +78,7 @@ def arange(interp: Any, start: Any, stop: Any = None, step: Any = 1, dtype: Any 
     found = dtype_of(interp, dtype)
     if found is None:
         found = np.result_type(*[KINDS[weak_kind(p)] if weak_kind(p) else p.dtype for p in parts])  # type: ignore[index]
-        if found.kind in "b":
+        if found.kind == "b":
             found = np.dtype(np.int64)
     # A bound that lies before the start gives no elements; the operator refuses it.
     forward = truth(emit, compare(emit, ast.GtE, parts[2], 0))
@@ -131,8 +131,8 @@ def np_array(interp: Any, x: Any, dtype: Any = None, copy: Any = True, ndmin: An
         try:
             made = np.array(plain, dtype)
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
-        if made.dtype.kind not in "biufc":
+            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+        if kind_of(made.dtype) not in "biufc":
             raise Refused(f"an array of {made.dtype}")
         return known(made)
     array = as_array(interp.emit, x)
@@ -157,7 +157,7 @@ def astype(interp: Any, x: Any, dtype: Any, copy: Any = True, casting: Any = "un
         return known(array.const.astype(dtype))
     if array.dtype == dtype and not copy:
         return array
-    if array.dtype.kind == "c" and dtype.kind != "c":
+    if kind_of(array.dtype) == "c" and kind_of(dtype) != "c":
         array = interp.emit.one("Real", [interp.emit.id(array)], Tout="float32" if array.dtype.itemsize == 8 else "float64")
     id = interp.emit.id(array, dtype)
     return Array(dtype, array.shape, id)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import arithmetic as a
 from ..arithmetic import as_array, run_ufunc
 from ..errors import Refused
-from ..values import Array, kind_of_number, KINDS, ListObject, Weak
+from ..values import Array, kind_of, kind_of_number, KINDS, ListObject, Weak
 from . import composed
 from .making import astype
 from .reductions import reduction
@@ -107,7 +107,7 @@ def _band(interp: Any, x: Any, low: int, high: int) -> Any:
 def _static_diagonal(interp: Any, k: Any) -> int:
     found = ints_of(interp, k, "a diagonal")
     if found is None or len(found) != 1:
-        raise Refused("the number of a diagonal must be known when the function is compiled")
+        raise Refused("the number of a diagonal must be known when the function is compiled", code="P0109")
     return found[0]
 
 
@@ -130,7 +130,7 @@ def triu(interp: Any, m: Any, k: Any = 0) -> Any:
 @numpy_function(np.linalg.norm)
 def norm(interp: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     array = as_array(interp.emit, x)
-    if array.dtype.kind in "biu":
+    if kind_of(array.dtype) in "biu":
         array = astype(interp, array, np.float64)
     magnitude = run_ufunc(interp.emit, np.absolute, [array])
     if array.ndim == 1 or kind_of_number(axis):
@@ -149,7 +149,7 @@ def norm(interp: Any, x: Any, ord: Any = None, axis: Any = None, keepdims: Any =
         sums = interp.call(np.sum, [magnitude], {"axis": 0 if abs(ord) == 1 else 1, "keepdims": keepdims})
         return interp.call(np.max if ord > 0 else np.min, [sums], {"keepdims": keepdims})
     if ord not in (None, 2, "fro") or ord == 2 and array.ndim != 1 and not kind_of_number(axis):
-        raise Refused(f"norm with ord={ord!r}")
+        raise Refused(f"norm with ord={ord!r}", code="P0112")
     square = interp.call(np.sum, [run_ufunc(interp.emit, np.square, [magnitude])], {"axis": axis, "keepdims": keepdims})
     return run_ufunc(interp.emit, np.sqrt, [square])
 
@@ -158,7 +158,7 @@ def _add_linear(function: Any, op: str) -> None:
     @numpy_function(function)
     def linear(interp: Any, x: Any) -> Any:
         array = as_array(interp.emit, x)
-        if array.dtype.kind in "biu":
+        if kind_of(array.dtype) in "biu":
             array = astype(interp, array, np.float64)
         return interp.emit.one(op, [interp.emit.id(array)])
 
@@ -173,7 +173,7 @@ def solve(interp: Any, x: Any, y: Any) -> Any:
     emit = interp.emit
     p, q = as_array(emit, x), as_array(emit, y)
     dtype = np.result_type(p.dtype, q.dtype)
-    dtype = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+    dtype = np.dtype(np.float64) if kind_of(dtype) in "biu" else dtype
     right = q if q.ndim > 1 else interp.call(np.expand_dims, [q, 1], {})
     made = emit.one("MatrixSolve", [emit.id(p, dtype), emit.id(right, dtype)])
     return made if q.ndim > 1 else interp.call(np.squeeze, [made, 1], {})
@@ -182,7 +182,7 @@ def solve(interp: Any, x: Any, y: Any) -> Any:
 @numpy_function(np.real)
 def real(interp: Any, x: Any) -> Any:
     array = as_array(interp.emit, x)
-    if array.dtype.kind != "c":
+    if kind_of(array.dtype) != "c":
         return array
     return interp.emit.one("Real", [interp.emit.id(array)], Tout="float32" if array.dtype.itemsize == 8 else "float64")
 
@@ -190,7 +190,7 @@ def real(interp: Any, x: Any) -> Any:
 @numpy_function(np.imag)
 def imag(interp: Any, x: Any) -> Any:
     array = as_array(interp.emit, x)
-    if array.dtype.kind != "c":
+    if kind_of(array.dtype) != "c":
         return interp.call(np.zeros_like, [array], {})
     return interp.emit.one("Imag", [interp.emit.id(array)], Tout="float32" if array.dtype.itemsize == 8 else "float64")
 
@@ -242,7 +242,7 @@ def result_type(interp: Any, *parts: Any) -> Any:
 
 @entry("list_index")
 def list_index(interp: Any, items: Any, value: Any) -> Any:
-    raise Refused("the method 'index' of a list whose length is only known when it runs")
+    raise Refused("the method 'index' of a list whose length is only known when it runs", code="P0109")
 
 
 @entry("list_count")
@@ -259,7 +259,7 @@ METHODS["conj"] = METHODS["conjugate"] = lambda interp, x: run_ufunc(interp.emit
 
 
 def _refuse(why: str) -> Any:
-    raise Refused(why)
+    raise Refused(why, code="P0112")
 
 
 def _item(interp: Any, x: Array, *index: Any) -> Any:
@@ -267,7 +267,7 @@ def _item(interp: Any, x: Array, *index: Any) -> Any:
         x = interp.item(x, index[0] if len(index) == 1 else tuple(index))
     if x.const is not None:
         return x.const.item()
-    kind = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[x.dtype.kind]
+    kind = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[kind_of(x.dtype)]
     id = interp.emit.id(x, KINDS[kind])
     if x.shape != ():
         id = interp.emit.op("Reshape", [id, interp.emit.constant(np.array([], np.int32))])[0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arithmetic import as_array, run_ufunc, select, size_of
 from ..errors import Refused
-from ..values import kind_of_number
+from ..values import kind_of, kind_of_number
 from .making import astype
 from .registry import NONE, axes_of, axis_of, dtype_of, numpy_function, refuse_where
 from .shapes import ravel
@@ -27,9 +27,9 @@ def reduction(interp: Any, name: str, x: Any, axis: Any, keepdims: Any, dtype: A
 
 
 def _sum_dtype(dtype: Any) -> Any:
-    if dtype.kind in "bi" and dtype.itemsize < 8:
+    if kind_of(dtype) in "bi" and dtype.itemsize < 8:
         return np.dtype(np.int64)
-    if dtype.kind == "u" and dtype.itemsize < 8:
+    if kind_of(dtype) == "u" and dtype.itemsize < 8:
         return np.dtype(np.uint64)
     return dtype
 
@@ -70,7 +70,7 @@ _add_extremum((np.min, np.amin), "min", "Min", "All")
 def mean(interp: Any, x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     refuse_where(out=out)
     array = as_array(interp.emit, x)
-    dtype = dtype_of(interp, dtype) or (np.dtype(np.float64) if array.dtype.kind in "biu" else array.dtype)
+    dtype = dtype_of(interp, dtype) or (np.dtype(np.float64) if kind_of(array.dtype) in "biu" else array.dtype)
     return reduction(interp, "Mean", array, axis, keepdims, dtype)
 
 
@@ -90,10 +90,10 @@ def var(interp: Any, x: Any, axis: Any = None, dtype: Any = None, out: Any = Non
     refuse_where(out=out)
     emit = interp.emit
     array = as_array(emit, x)
-    dtype = dtype_of(interp, dtype) or (np.dtype(np.float64) if array.dtype.kind in "biu" else array.dtype)
+    dtype = dtype_of(interp, dtype) or (np.dtype(np.float64) if kind_of(array.dtype) in "biu" else array.dtype)
     array = emit.array(emit.id(array, dtype))
     apart = run_ufunc(emit, np.subtract, [array, mean(interp, array, axis, keepdims=True)])
-    if array.dtype.kind == "c":
+    if kind_of(array.dtype) == "c":
         apart = run_ufunc(emit, np.absolute, [apart])
     square = run_ufunc(emit, np.square, [apart])
     if kind_of_number(ddof) and ddof == 0:
@@ -151,7 +151,7 @@ def _add_arg(function: Any, method: str, op: str) -> None:
                           else "attempt to get argmin of an empty sequence")
         dimension = emit.constant(at, np.int32)
         made = emit.one(op, [emit.id(array), dimension], output_type="int64")
-        if array.dtype.kind == "f":
+        if kind_of(array.dtype) == "f":
             # The first NaN, if there is one.
             missing = run_ufunc(emit, np.isnan, [array])
             first = emit.one("ArgMax", [emit.id(missing, np.int8), dimension], output_type="int64")

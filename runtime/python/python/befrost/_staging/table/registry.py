@@ -54,7 +54,7 @@ def dtype_of(interp: Any, dtype: Any) -> Any:
     if dtype is None:
         return None
     if is_staged(dtype):
-        raise Refused("a dtype must be known when the function is compiled")
+        raise Refused("a dtype must be known when the function is compiled", code="P0109")
     try:
         return np.dtype(dtype)
     except TypeError as error:
@@ -98,7 +98,7 @@ def axes_of(interp: Any, axis: Any, ndim: int) -> list[int]:
         return list(range(ndim))
     axes = ints_of(interp, axis, "an axis")
     if axes is None:
-        raise Refused("an axis must be known when the function is compiled")
+        raise Refused("an axis must be known when the function is compiled", code="P0109")
     for one in axes:
         if not -ndim <= one < ndim:
             raise Refused(f"axis {one} is out of bounds for array of dimension {ndim}")
@@ -112,7 +112,7 @@ def axis_of(interp: Any, axis: Any, ndim: int) -> int:
 def refuse_where(**kwargs: Any) -> None:
     for key, value in kwargs.items():
         if value is not None and value is not NONE:
-            raise Refused(f"the argument '{key}' cannot be compiled")
+            raise Refused(f"the argument '{key}' cannot be compiled", code="P0112")
 
 
 def numeric(interp: Any, value: Any) -> Any:

@@ -123,7 +123,7 @@ def truth(interp: Any, x: Any) -> Any:
 @entry(functools.partial)
 def partial(interp: Any, function: Any, *args: Any, **kwargs: Any) -> Any:
     if is_staged(function) or not callable(function):
-        raise Refused("'functools.partial' of a function that is defined in the compiled one: write a lambda")
+        raise Refused("'functools.partial' of a function that is defined in the compiled one: write a lambda", code="P0112")
     return functools.partial(function, *args, **kwargs)
 
 

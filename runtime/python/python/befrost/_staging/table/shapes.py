@@ -27,7 +27,7 @@ def reshaped(interp: Any, array: Array, shape: Any) -> Array:
 @numpy_function(np.reshape)
 def reshape(interp: Any, x: Any, shape: Any, order: Any = "C") -> Any:
     if order not in ("C", None):
-        raise Refused("another order than 'C'")
+        raise Refused("another order than 'C'", code="P0112")
     array = as_array(interp.emit, x)
     static = ints_of(interp, shape, "a size")
     if static is not None and None not in array.shape:
@@ -105,7 +105,7 @@ def squeeze(interp: Any, x: Any, axis: Any = None) -> Any:
     array = as_array(emit, x)
     if axis is None:
         if None in array.shape:
-            raise Refused(f"squeeze of an array of shape {shape_text(array.shape)}: give the axis")
+            raise Refused(f"squeeze of an array of shape {shape_text(array.shape)}: give the axis", code="P0109")
         axes = [i for i, size in enumerate(array.shape) if size == 1]
     else:
         axes = axes_of(interp, axis, array.ndim)
@@ -150,7 +150,7 @@ def _concat_list(interp: Any, items: Growing, axis: Any) -> Any:
     emit = interp.emit
     leaf = items.item
     if not isinstance(leaf, ArrayLeaf) or not leaf.shape or axis != 0:
-        raise Refused("concatenation of the items of a list whose length is only known when it runs")
+        raise Refused("concatenation of the items of a list whose length is only known when it runs", code="P0109")
     shape = emit.constant([-1, *(-1 if size is None else size for size in leaf.shape[1:])], np.int32)
     lead = emit.constant(np.array([], np.int64))
     made = emit.op("TensorListConcatV2", [items.lists[0], shape, lead],
@@ -215,7 +215,7 @@ def split(interp: Any, x: Any, sections: Any, axis: Any = 0) -> Any:
     at = axis_of(interp, axis, array.ndim)
     n = array.shape[at]
     if n is None:
-        raise Refused("split along an axis whose size is only known when it runs")
+        raise Refused("split along an axis whose size is only known when it runs", code="P0109")
     if kind_of_number(sections):
         if sections <= 0 or n % sections:
             raise Refused("array split does not result in an equal division")
@@ -302,5 +302,5 @@ def pad(interp: Any, x: Any, pad_width: Any, mode: Any = "constant", constant_va
         return interp.call_python(composed.pad_by_rows, [array, known(widths), mode == "wrap"], {})
     words = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}
     if mode not in words:
-        raise Refused(f"pad with mode '{mode}'")
+        raise Refused(f"pad with mode '{mode}'", code="P0112")
     return emit.one("MirrorPad", [emit.id(array), sizes], mode=words[mode])

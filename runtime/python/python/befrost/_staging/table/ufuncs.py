@@ -10,7 +10,7 @@ import numpy as np
 from .. import arithmetic as a
 from ..arithmetic import as_array, is_numeric, run_ufunc
 from ..errors import Refused
-from ..values import known
+from ..values import kind_of, known
 from .making import astype
 from .registry import entry, METHODS, numeric, numpy_function, refuse_where, TABLE
 
@@ -18,7 +18,7 @@ from .registry import entry, METHODS, numeric, numpy_function, refuse_where, TAB
 def _ufunc(interp: Any, ufunc: Any, *operands: Any, out: Any = None, where: Any = True, dtype: Any = None) -> Any:
     refuse_where(out=out)
     if where is not True:
-        raise Refused("the argument 'where' cannot be compiled")
+        raise Refused("the argument 'where' cannot be compiled", code="P0112")
     parts = [value if is_numeric(value) else as_array(interp.emit, value) for value in operands]
     if len(parts) != ufunc.nin:
         raise Refused(f"'numpy.{ufunc.__name__}' takes {ufunc.nin} operands, got {len(parts)}")
@@ -40,7 +40,7 @@ def np_round(interp: Any, x: Any, decimals: Any = 0, out: Any = None) -> Any:
     array = as_array(interp.emit, x)
     if array.const is not None:
         return known(np.round(array.const, decimals))
-    if array.dtype.kind in "iu" and decimals >= 0:
+    if kind_of(array.dtype) in "iu" and decimals >= 0:
         return array
     if array.dtype == np.dtype(bool):
         array = astype(interp, array, np.float16)
@@ -51,7 +51,7 @@ def np_round(interp: Any, x: Any, decimals: Any = 0, out: Any = None) -> Any:
     made = run_ufunc(interp.emit, first, [array, scale])
     made = interp.emit.one("Rint", [interp.emit.id(made)])
     made = run_ufunc(interp.emit, second, [made, scale])
-    return made if array.dtype.kind == "f" else astype(interp, made, array.dtype)
+    return made if kind_of(array.dtype) == "f" else astype(interp, made, array.dtype)
 
 
 METHODS["round"] = np_round
