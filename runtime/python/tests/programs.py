@@ -1,16 +1,19 @@
 """Functions that are compiled and compared with themselves on NumPy arrays: each with lists of arguments."""
 
+import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
+
+import befrost as bf
 
 PROGRAMS: list[Any] = []
 
 
-def program(*runs):
-    def add(f):
+def program(*runs: Any) -> Callable[[Any], Any]:
+    def add(f: Any) -> Any:
         PROGRAMS.append((f, runs))
         return f
     return add
@@ -22,7 +25,7 @@ A = np.array
 
 
 @program((i64(5),), (i64(-5),), (i64(0),))
-def if_chain(x):
+def if_chain(x: Any) -> Any:
     if x > 3:
         y = 1
     elif x < -3:
@@ -33,7 +36,7 @@ def if_chain(x):
 
 
 @program((i64(27),), (i64(1),))
-def collatz(n):
+def collatz(n: Any) -> Any:
     steps = 0
     while n != 1:
         n = n // 2 if n % 2 == 0 else 3 * n + 1
@@ -42,7 +45,7 @@ def collatz(n):
 
 
 @program((A([3, 1, 2]),), (A([5, 4, 3]),))
-def while_else(x):
+def while_else(x: Any) -> Any:
     i = 0
     while i < len(x):
         if x[i] == 1:
@@ -55,7 +58,7 @@ def while_else(x):
 
 
 @program((A([3.0, 1.0, 2.0]), A([1.0, 2.0, 3.0])))
-def zip_enumerate(x, y):
+def zip_enumerate(x: Any, y: Any) -> Any:
     total = 0.0
     for i, (a, b) in enumerate(zip(x, y)):
         total += a * b * i
@@ -63,7 +66,7 @@ def zip_enumerate(x, y):
 
 
 @program((A([1, 2, 3, 4, 5]),))
-def reversed_items(x):
+def reversed_items(x: Any) -> Any:
     out = []
     for v in reversed(x):
         out.append(v * 2)
@@ -71,7 +74,7 @@ def reversed_items(x):
 
 
 @program((A([4, 8, 15, 16, 23, 42]),))
-def list_stack(x):
+def list_stack(x: Any) -> Any:
     stack = []
     for v in x:
         if v % 2 == 0:
@@ -82,7 +85,7 @@ def list_stack(x):
 
 
 @program((i64(5),), (i64(0),))
-def tuples_in_list(n):
+def tuples_in_list(n: Any) -> Any:
     pairs = []
     for i in range(n):
         pairs.append((i, i * 0.5))
@@ -97,12 +100,12 @@ class Point:
     x: float
     y: float = 0.0
 
-    def norm(self):
+    def norm(self) -> Any:
         return math.sqrt(self.x * self.x + self.y * self.y)
 
 
 @program((f32(3.0), f32(4.0)))
-def dataclass_state(x, y):
+def dataclass_state(x: Any, y: Any) -> Any:
     p = Point(x, y)
     n = 0
     while p.norm() > 1:
@@ -112,7 +115,7 @@ def dataclass_state(x, y):
 
 
 @program((f32(3.0),))
-def dataclass_mutation(x):
+def dataclass_mutation(x: Any) -> Any:
     p = Point(x)
     for i in range(3):
         p.y += p.x
@@ -125,7 +128,7 @@ class Pair(NamedTuple):
 
 
 @program((A([1, 3, 5, 7, 9, 11]), i64(7)), (A([1, 3, 5, 7, 9, 11]), i64(8)))
-def binary_search(xs, key):
+def binary_search(xs: Any, key: Any) -> Any:
     at = Pair(0, len(xs))
     while at.low < at.high:
         mid = (at.low + at.high) // 2
@@ -139,7 +142,7 @@ def binary_search(xs, key):
 
 
 @program((A([[1.0, 2.0], [3.0, 4.0]]),))
-def slices(m):
+def slices(m: Any) -> Any:
     a = m[0]
     b = m[:, 1]
     c = m[::-1, -1]
@@ -149,7 +152,7 @@ def slices(m):
 
 
 @program((A([1.0, -2.0, 3.0]),))
-def element_assignment(x):
+def element_assignment(x: Any) -> Any:
     y = np.zeros(3)
     for i in range(3):
         if x[i] > 0:
@@ -159,7 +162,7 @@ def element_assignment(x):
 
 
 @program((A([3, 1, 2, 5, 4]),))
-def bubble_sort(x):
+def bubble_sort(x: Any) -> Any:
     y = x.copy()
     n = len(y)
     for i in range(n):
@@ -170,24 +173,24 @@ def bubble_sort(x):
 
 
 @program((A([1.0, 2.0, 3.0, 4.0]),))
-def numpy_functions(x):
+def numpy_functions(x: Any) -> Any:
     return (np.sum(x), np.mean(x), np.max(x), np.argmax(x), np.cumsum(x), np.clip(x, 1.5, 3.5), x.reshape(2, 2).T,
             np.concatenate([x, x[::-1]]), np.where(x > 2, x, -x), np.dot(x, x), np.outer(x, x), np.sort(-x),
             np.any(x > 3), np.all(x > 0), np.linspace(0, 1, 5), np.arange(4) * x, np.std(x), np.prod(x), x.var())
 
 
 @program((i64(7), i64(-2)), (i64(-7), i64(2)), (i64(7), i64(3)))
-def integer_arithmetic(a, b):
+def integer_arithmetic(a: Any, b: Any) -> Any:
     return a // b, a % b, a * b, a - b, a / b, divmod(a, b), -a, abs(b), a & b, a | b, a ^ b, ~a, a << 2, a >> 1
 
 
 @program((2.5, 2), (-1.5, 3))
-def python_numbers(x, n):
+def python_numbers(x: Any, n: Any) -> Any:
     return x * n, x // n, x % n, x ** n, n ** 2, n / 2, int(x), float(n), round(x), bool(n), -x, abs(x), x > n, n == 2
 
 
 @program((A([1.5, 2.5, -3.5]), 2))
-def print_values(x, n):
+def print_values(x: Any, n: Any) -> Any:
     print("n is", n)
     for i in range(n):
         print(i, x[i], f"{x[i]:.2f} {i:3d}|{n!r}")
@@ -196,12 +199,12 @@ def print_values(x, n):
 
 
 @program((A([True, False, True]), A([1, 2, 3])))
-def masks(m, x):
+def masks(m: Any, x: Any) -> Any:
     return x[m], x[~m], np.sum(m), x * m, np.nonzero(m), x[np.array([2, 0])], x[m].sum()
 
 
 @program((i64(3),), (i64(12),))
-def early_returns(n):
+def early_returns(n: Any) -> Any:
     for i in range(10):
         if i * i > n:
             return i
@@ -211,7 +214,7 @@ def early_returns(n):
 
 
 @program((i64(10),))
-def nested_break_continue(n):
+def nested_break_continue(n: Any) -> Any:
     count = 0
     for i in range(n):
         if i % 3 == 0:
@@ -228,7 +231,7 @@ def nested_break_continue(n):
 
 
 @program((A([2, 7, 11, 15]), i64(9)), (A([2, 7, 11, 15]), i64(100)))
-def two_sum(xs, target):
+def two_sum(xs: Any, target: Any) -> Any:
     for i in range(len(xs)):
         for j in range(i + 1, len(xs)):
             if xs[i] + xs[j] == target:
@@ -237,8 +240,8 @@ def two_sum(xs, target):
 
 
 @program((f32(2.0),), (f32(-2.0),))
-def helper_returns(x):
-    def sign(v):
+def helper_returns(x: Any) -> Any:
+    def sign(v: Any) -> Any:
         if v > 0:
             return 1
         if v < 0:
@@ -248,9 +251,9 @@ def helper_returns(x):
 
 
 @program((A([1.0, 2.0, 3.0]),))
-def higher_order(x):
-    def compose(*fs):
-        def run(v):
+def higher_order(x: Any) -> Any:
+    def compose(*fs: Any) -> Any:
+        def run(v: Any) -> Any:
             for f in fs:
                 v = f(v)
             return v
@@ -259,7 +262,7 @@ def higher_order(x):
 
 
 @program((i64(10),))
-def walrus(n):
+def walrus(n: Any) -> Any:
     total = 0
     while (n := n - 1) > 0:
         total += n
@@ -267,12 +270,12 @@ def walrus(n):
 
 
 @program((i64(2), A([1, 2, 3])), (i64(9), A([1, 2, 3])))
-def membership(k, x):
+def membership(k: Any, x: Any) -> Any:
     return k in x, k in (1, 2), k not in [5, 9], k in range(5), 0 < k < 5
 
 
 @program((A([[1, 2, 3], [4, 5, 6]]),))
-def matrix_rows(m):
+def matrix_rows(m: Any) -> Any:
     best = m[0]
     for row in m:
         if np.sum(row) > np.sum(best):
@@ -281,7 +284,7 @@ def matrix_rows(m):
 
 
 @program((i64(0),), (i64(1),), (i64(5),))
-def match_guard(k):
+def match_guard(k: Any) -> Any:
     match k:
         case 0:
             return 10
@@ -292,14 +295,14 @@ def match_guard(k):
 
 
 @program((2.0, 3))
-def match_static(x, n):
+def match_static(x: Any, n: Any) -> Any:
     match (x, n):
         case (a, b):
             return a + b
 
 
 @program((A([1.0, 4.0, 9.0]),))
-def dict_of_arrays(x):
+def dict_of_arrays(x: Any) -> Any:
     d = {"a": x, "b": np.sqrt(x)}
     d["c"] = d["a"] + d["b"]
     total = 0.0
@@ -309,7 +312,7 @@ def dict_of_arrays(x):
 
 
 @program((A([1, 2, 3, 4]),))
-def comprehensions(x):
+def comprehensions(x: Any) -> Any:
     a = [v * i for i, v in enumerate(x)]
     b = sum(v * v for v in x if v > 1)
     c = {k: k * 2 for k in range(3)}
@@ -317,7 +320,7 @@ def comprehensions(x):
 
 
 @program((A([1.0, 2.0]), True), (A([1.0, 2.0]), False))
-def boolean_flags(x, flag):
+def boolean_flags(x: Any, flag: Any) -> Any:
     done = False
     n = 0
     while not done:
@@ -329,7 +332,7 @@ def boolean_flags(x, flag):
 
 
 @program((i64(6),))
-def fibonacci(n):
+def fibonacci(n: Any) -> Any:
     a, b = 0, 1
     for _ in range(n):
         a, b = b, a + b
@@ -337,14 +340,14 @@ def fibonacci(n):
 
 
 @program((i64(48), i64(18)))
-def gcd(a, b):
+def gcd(a: Any, b: Any) -> Any:
     while b:
         a, b = b, a % b
     return a
 
 
 @program((A([1.0, 2.0, 3.0, 4.0]),), (A([4.0, 2.0]),))
-def running_max(x):
+def running_max(x: Any) -> Any:
     best = x[0]
     out = [best]
     for v in x[1:]:
@@ -354,7 +357,7 @@ def running_max(x):
 
 
 @program((f32(0.5), 3), (f32(2.5), 30))
-def mixed_exits(x, n):
+def mixed_exits(x: Any, n: Any) -> Any:
     steps = 0
     for i in range(n):
         steps += 1
@@ -372,12 +375,12 @@ def mixed_exits(x, n):
 
 
 @program((A([[0.0, 1.0], [2.0, 3.0]]), i64(1), i64(0)))
-def staged_indices(m, i, j):
+def staged_indices(m: Any, i: Any, j: Any) -> Any:
     return m[i, j], m[i], m[:, j], m[i:, :j + 1], m[-1, i]
 
 
 @program((A([5, 3, 8]),))
-def swap_list(x):
+def swap_list(x: Any) -> Any:
     items = [x[0], x[1], x[2]]
     if items[0] > items[1]:
         items[0], items[1] = items[1], items[0]
@@ -385,7 +388,7 @@ def swap_list(x):
 
 
 @program((i64(3),), (i64(0),))
-def list_of_lists_static(n):
+def list_of_lists_static(n: Any) -> Any:
     rows = [[1, 2], [3, 4]]
     rows[0][1] = n
     total = 0
@@ -396,12 +399,12 @@ def list_of_lists_static(n):
 
 
 @program((A([1, 2, 3]), A([1.0, 2.0, 3.0], dtype=np.float32)))
-def promotions(i, f):
+def promotions(i: Any, f: Any) -> Any:
     return i + f, i * 2.5, f * 2, i / 2, i ** 2, f // 2, np.float32(1) + i, i + True, (i > 1) + 1, -f, f % 2
 
 
 @program((A([1.0, 2.0, 3.0]),))
-def augmented(x):
+def augmented(x: Any) -> Any:
     y = x + 1
     y *= 2
     y -= x
@@ -411,7 +414,7 @@ def augmented(x):
 
 
 @program((i64(100),))
-def primes(n):
+def primes(n: Any) -> Any:
     count = 0
     for p in range(2, n):
         is_prime = True
@@ -427,7 +430,7 @@ def primes(n):
 
 
 @program((A([1.0, 2.0, 3.0]), 0.1))
-def gradient_descent(x, rate):
+def gradient_descent(x: Any, rate: Any) -> Any:
     w = np.zeros_like(x)
     for step in range(20):
         g = 2 * (w - x)
@@ -438,7 +441,7 @@ def gradient_descent(x, rate):
 
 
 @program((i64(4),))
-def loop_variable_after(n):
+def loop_variable_after(n: Any) -> Any:
     last = -1
     for i in range(n):
         last = i
@@ -448,19 +451,19 @@ def loop_variable_after(n):
 
 
 @program((A([1, 2, 3, 4, 5, 6]), i64(2)))
-def dynamic_slices(x, k):
+def dynamic_slices(x: Any, k: Any) -> Any:
     return x[k:], x[:k], x[-k:], x[k], x[::k]
 
 
 @program((A([3.0, -1.0]),), (A([-3.0, -1.0]),))
-def any_all(x):
+def any_all(x: Any) -> Any:
     if np.any(x > 0):
         return "positive".upper() == "POSITIVE", np.sum(x)
     return False, np.sum(-x)
 
 
 @program((i64(5),))
-def global_constant(n):
+def global_constant(n: Any) -> Any:
     return n * SCALE + TABLE[1] + len(NAMES)
 
 
@@ -470,7 +473,7 @@ NAMES = ["a", "b"]
 
 
 @program((A([0.1, 0.2]), A([[1.0, 2.0], [3.0, 4.0]])))
-def layers(x, w):
+def layers(x: Any, w: Any) -> Any:
     h = x
     for layer in range(3):
         h = np.tanh(h @ w)
@@ -480,7 +483,7 @@ def layers(x, w):
 
 
 @program((i64(3),), (i64(-3),))
-def conditional_none(n):
+def conditional_none(n: Any) -> Any:
     best = None
     for i in range(5):
         if best is None or i > best:
@@ -489,18 +492,18 @@ def conditional_none(n):
 
 
 @program((f32(1.5),), (f32(-1.5),))
-def lambdas_in_branch(x):
+def lambdas_in_branch(x: Any) -> Any:
     f = (lambda v: v + 1)
     return f(x) if x > 0 else f(-x)
 
 
 @program((A([1, 2, 3]),), (A([4, 5, 6, 7]),))
-def sizes_change(x):
+def sizes_change(x: Any) -> Any:
     return x.shape[0], len(x), x.size, np.zeros(len(x)) + x
 
 
 @program((2, 3), (5, 0))
-def while_counts(a, b):
+def while_counts(a: Any, b: Any) -> Any:
     out = 1
     while b > 0:
         out *= a
@@ -509,13 +512,13 @@ def while_counts(a, b):
 
 
 @program((A([1.0, 2.0, 3.0]), i64(1)))
-def ternary_arrays(x, k):
+def ternary_arrays(x: Any, k: Any) -> Any:
     y = x if k > 0 else x[:2]
     return y.sum()
 
 
 @program((A([1, -1, 2]),))
-def string_state(x):
+def string_state(x: Any) -> Any:
     label = "none"
     n = 0
     for v in x:
@@ -526,10 +529,10 @@ def string_state(x):
 class Filter:
     """A method of an object whose attributes are arrays."""
 
-    def __init__(self, taps):
+    def __init__(self, taps: Any) -> None:
         self.taps = taps
 
-    def apply(self, x):
+    def apply(self, x: Any) -> Any:
         out = []
         for i in range(len(x) - len(self.taps) + 1):
             out.append(np.sum(x[i:i + len(self.taps)] * self.taps))
@@ -540,12 +543,12 @@ FILTER = Filter(np.array([0.25, 0.5, 0.25]))
 
 
 @program((A([1.0, 2.0, 4.0, 8.0, 16.0]),))
-def method_of_object(x):
+def method_of_object(x: Any) -> Any:
     return FILTER.apply(x)
 
 
 @program((A([1.0, -2.0, 3.0, -4.0]),))
-def mask_assignment(x):
+def mask_assignment(x: Any) -> Any:
     y = x.copy()
     y[y < 0] = 0
     y[1:3] += 10
@@ -558,9 +561,9 @@ def mask_assignment(x):
 
 
 @program((i64(4),))
-def starred(n):
+def starred(n: Any) -> Any:
     first, *rest = [n, n + 1, n + 2]
-    def add(*args, base=0, **more):
+    def add(*args: Any, base: Any = 0, **more: Any) -> Any:
         total = base
         for a in args:
             total += a
@@ -569,7 +572,7 @@ def starred(n):
 
 
 @program((A([[0, 1, 1], [0, 0, 1], [0, 0, 0]]), i64(0)))
-def breadth_first(edges, start):
+def breadth_first(edges: Any, start: Any) -> Any:
     n = edges.shape[0]
     seen = np.zeros(n, dtype=bool)
     queue = [start]
@@ -587,20 +590,20 @@ def breadth_first(edges, start):
 
 
 @program((A([3, 1, 2]), None), (A([3, 1, 2]), 2))
-def optional_argument(x, k):
+def optional_argument(x: Any, k: Any) -> Any:
     if k is None:
         k = 1
     return x * k
 
 
 @program((A([1.0, 2.0, 3.0]),))
-def generators(x):
+def generators(x: Any) -> Any:
     return (sum(v for v in x), max(abs(v - 2) for v in x), any(v > 2 for v in x), all(v > 0 for v in x),
             min((v * v for v in x)), [a + b for a in (1, 2) for b in (10, 20)], sorted(x), list(x), tuple(x))
 
 
 @program((A([1.0, 2.0, 3.0]), 2))
-def more_numpy(x, k):
+def more_numpy(x: Any, k: Any) -> Any:
     return (np.stack([x, x * k]), np.vstack([x, x]), np.hstack([x, x]), np.tile(x, 2), np.repeat(x, k), np.flip(x),
             np.roll(x, 1), x[np.newaxis, :].shape, np.expand_dims(x, 1), np.squeeze(x[None]), np.maximum(x, 2),
             np.sqrt(x).round(2), np.floor(x / 2), np.sign(x - 2), np.isnan(x), np.full(3, k), np.ones((2, 2)) * k,
@@ -610,17 +613,17 @@ def more_numpy(x, k):
 
 
 @program((A([1, 2, 3], dtype=np.int32), A([200, 100, 3], dtype=np.uint8)))
-def integer_dtypes(a, b):
+def integer_dtypes(a: Any, b: Any) -> Any:
     return a + b, a * 2, b // 7, b % 7, a << 1, b >> 1, a ** 2, -a, a / b, a.sum(), b.sum(), a.mean(), b.max(), ~b, a == b
 
 
 @program((2.7,), (-2.7,), (2.5,), (3.0,))
-def rounding(x):
+def rounding(x: Any) -> Any:
     return int(x), round(x), math.floor(x), math.ceil(x), math.trunc(x), round(x, 1), x // 1, x % 1, divmod(x, 0.7)
 
 
 @program((i64(3),), (i64(0),))
-def while_with_list_condition(n):
+def while_with_list_condition(n: Any) -> Any:
     stack = [n, n + 1]
     total = 0
     while stack:
@@ -632,24 +635,24 @@ def while_with_list_condition(n):
 
 
 @program((A([2.0, 3.0]), A([True, False])))
-def print_structures(x, m):
+def print_structures(x: Any, m: Any) -> Any:
     print((1, 2.5), [x[0], 3], {"a": x[1]})
     print(f"{x}", m, m[0], sep="|", end="!\n")
     print(f"{x[0]:8.3f}|{x[1]:.1e}|{3:>5}|{True}")
     return x
 
 
-def factorial(n):
+def factorial(n: Any) -> Any:
     return 1 if n == 0 else n * factorial(n - 1)
 
 
 @program((i64(3),))
-def static_recursion(x):
+def static_recursion(x: Any) -> Any:
     return x * factorial(5)
 
 
 @program((A([1.0, 2.0, 3.0, 4.0]), i64(3)))
-def for_else_return(x, k):
+def for_else_return(x: Any, k: Any) -> Any:
     for i, v in enumerate(x, start=1):
         if v * i > k:
             return i
@@ -658,10 +661,10 @@ def for_else_return(x, k):
 
 
 @program((i64(2),), (i64(7),))
-def nested_functions_with_state(n):
+def nested_functions_with_state(n: Any) -> Any:
     log = []
 
-    def note(v):
+    def note(v: Any) -> Any:
         log.append(v)
         return len(log)
 
@@ -672,7 +675,7 @@ def nested_functions_with_state(n):
 
 
 @program((A([[1.0, 2.0], [3.0, 4.0]]),))
-def power_iteration(m):
+def power_iteration(m: Any) -> Any:
     v = np.ones(m.shape[0])
     for _ in range(50):
         w = m @ v
@@ -684,7 +687,7 @@ def power_iteration(m):
 
 
 @program((f32(1.0),), (f32(50.0),))
-def two_loops_share(x):
+def two_loops_share(x: Any) -> Any:
     n = 0
     while x < 10:
         x = x * 2
@@ -696,7 +699,7 @@ def two_loops_share(x):
 
 
 @program((A([1, 5, 2, 8, 3]),))
-def max_with_index(x):
+def max_with_index(x: Any) -> Any:
     best, at = x[0], 0
     for i in range(1, len(x)):
         if x[i] > best:
@@ -705,40 +708,40 @@ def max_with_index(x):
 
 
 @program((A([1.0, 2.0, 3.0]), A([0.5])))
-def closure_over_argument(x, scale):
+def closure_over_argument(x: Any, scale: Any) -> Any:
     f = lambda v: v * scale[0]
     return [f(v) for v in x], f(x)
 
 
 @program((i64(12),))
-def string_choice(n):
+def string_choice(n: Any) -> Any:
     kind = "even" if 12 % 2 == 0 else "odd"
     return n * 2 if kind == "even" else n * 3
 
 
 @program((A([4.0, 1.0, 3.0]), True), (A([4.0, 1.0, 3.0]), False))
-def bool_argument(x, ascending):
+def bool_argument(x: Any, ascending: Any) -> Any:
     y = np.sort(x)
     return y if ascending else y[::-1]
 
 
 @program((A([1.0, 2.0]), A([[1.0, 2.0], [3.0, 4.0]])))
-def matrix_products(v, m):
+def matrix_products(v: Any, m: Any) -> Any:
     return m @ v, v @ m, m @ m, v @ v, m.T @ v, np.dot(m, v), np.matmul(m, m), m.dot(v)
 
 
 @program((i64(5), i64(3)))
-def chained(a, b):
+def chained(a: Any, b: Any) -> Any:
     return 1 < b < a, a == b == 3, a > b != 3, (a > 3) & (b > 3), (a > 3) | (b > 3), not (a > b), a and b, 0 or b
 
 
 @program((complex(1, 2), A([1 + 1j, 2 - 1j])))
-def complex_numbers(c, z):
+def complex_numbers(c: Any, z: Any) -> Any:
     return z * 2, z + c, np.abs(z), z.real, z.imag, np.conj(z)
 
 
 @program((A([], dtype=np.float64),), (A([1.0, 2.0]),))
-def possibly_empty(x):
+def possibly_empty(x: Any) -> Any:
     total = 0.0
     for v in x:
         total += v
@@ -747,7 +750,7 @@ def possibly_empty(x):
 
 
 @program((f32(3.0),), (f32(500.0),))
-def endless_with_return(x):
+def endless_with_return(x: Any) -> Any:
     while True:
         x = x * 2
         if x > 100:
@@ -755,7 +758,7 @@ def endless_with_return(x):
 
 
 @program((f32(3.0),), (f32(30.0),))
-def endless_with_returns_and_break(x):
+def endless_with_returns_and_break(x: Any) -> Any:
     n = 0
     while True:
         x = x * 2
@@ -768,7 +771,7 @@ def endless_with_returns_and_break(x):
 
 
 @program((i64(6),), (i64(1),))
-def growing_list_uses(n):
+def growing_list_uses(n: Any) -> Any:
     items = [0]
     for i in range(n):
         items.append(i * i)
@@ -782,7 +785,7 @@ def growing_list_uses(n):
 
 
 @program((i64(5),))
-def ranges(n):
+def ranges(n: Any) -> Any:
     out = []
     for i in range(n, 0, -1):
         out.append(i)
@@ -794,7 +797,7 @@ def ranges(n):
 
 
 @program((A([[1, 2], [3, 4], [5, 6]]),))
-def unpacked_rows(m):
+def unpacked_rows(m: Any) -> Any:
     total = 0
     for a, b in m:
         total += a * b
@@ -804,7 +807,7 @@ def unpacked_rows(m):
 
 
 @program(([1, 2, 3], {"a": A([1.0, 2.0]), "b": 2.0}))
-def structured_arguments(items, d):
+def structured_arguments(items: Any, d: Any) -> Any:
     total = d["b"]
     for v in items:
         total = total + v
@@ -812,7 +815,7 @@ def structured_arguments(items, d):
 
 
 @program((A([1.0, 2.0, 3.0, 4.0, 5.0]),))
-def shrinking(x):
+def shrinking(x: Any) -> Any:
     n = 0
     while len(x) > 1:
         x = x[1:] + x[:-1]
@@ -821,38 +824,38 @@ def shrinking(x):
 
 
 @program((i64(4),))
-def growing_array(n):
+def growing_array(n: Any) -> Any:
     x = np.zeros(1)
     while len(x) < n:
         x = np.concatenate([x, np.array([len(x) * 2.0])])
     return x
 
 
-def is_even(n):
+def is_even(n: Any) -> Any:
     return True if n == 0 else is_odd(n - 1)
 
 
-def is_odd(n):
+def is_odd(n: Any) -> Any:
     return False if n == 0 else is_even(n - 1)
 
 
 @program((i64(4),))
-def mutual_recursion(x):
+def mutual_recursion(x: Any) -> Any:
     return x if is_even(10) else -x
 
 
 @program((A([1.0, 2.0]), lambda v: v + 1))
-def function_argument(x, f):
+def function_argument(x: Any, f: Any) -> Any:
     return f(f(x))
 
 
 @program((A([3, 1, 2]), A([2, 0])))
-def index_array(x, at):
+def index_array(x: Any, at: Any) -> Any:
     return x[at], x[at[0]], np.take(x, at)
 
 
 @program((i64(3),), (i64(10),))
-def nested_while_returns(n):
+def nested_while_returns(n: Any) -> Any:
     i = 0
     while i < n:
         j = 0
@@ -865,12 +868,12 @@ def nested_while_returns(n):
 
 
 @program((A([1.0, 2.0, 3.0]),))
-def kind_checks(x):
+def kind_checks(x: Any) -> Any:
     return isinstance(x, np.ndarray), x.dtype == np.float64, x.ndim, x.shape == (3,), type(x[0]) is np.float64
 
 
 @program((f32(2.0), f32(3.0)))
-def swap_in_loop(a, b):
+def swap_in_loop(a: Any, b: Any) -> Any:
     for _ in range(3):
         a, b = b, a + b
         if a > b:
@@ -879,7 +882,7 @@ def swap_in_loop(a, b):
 
 
 @program((i64(20),))
-def sieve(n):
+def sieve(n: Any) -> Any:
     flags = np.ones(30, dtype=bool)
     flags[0] = False
     flags[1] = False
@@ -895,7 +898,7 @@ def sieve(n):
 
 
 @program((A([[4.0, 1.0], [1.0, 3.0]]), A([1.0, 2.0])))
-def conjugate_gradient(m, b):
+def conjugate_gradient(m: Any, b: Any) -> Any:
     x = np.zeros_like(b)
     r = b - m @ x
     p = r
@@ -911,7 +914,7 @@ def conjugate_gradient(m, b):
 
 
 @program((i64(10),), (i64(0),))
-def state_machine(n):
+def state_machine(n: Any) -> Any:
     state = 0
     counts = [0, 0, 0]
     for i in range(n):
@@ -928,7 +931,7 @@ def state_machine(n):
 
 
 @program((i64(10),))
-def matrix_state(n):
+def matrix_state(n: Any) -> Any:
     m = np.array([[1, 1], [1, 0]])
     r = np.eye(2, dtype=np.int64)
     for _ in range(n):
@@ -937,7 +940,7 @@ def matrix_state(n):
 
 
 @program((A([1.0, 5.0, 2.0]), f32(1.5)))
-def returns_none_on_both(x, k):
+def returns_none_on_both(x: Any, k: Any) -> None:
     if k > 1:
         print("large")
         return
@@ -945,7 +948,7 @@ def returns_none_on_both(x, k):
 
 
 @program((A([3.0, 1.0, 2.0]),))
-def insertion_sort(x):
+def insertion_sort(x: Any) -> Any:
     y = np.array(x)
     for i in range(1, len(y)):
         v = y[i]
@@ -958,7 +961,7 @@ def insertion_sort(x):
 
 
 @program((i64(3),))
-def dataclass_in_list(n):
+def dataclass_in_list(n: Any) -> Any:
     points = [Point(1.0, 2.0), Point(3.0)]
     for p in points:
         p.x += n
@@ -966,14 +969,14 @@ def dataclass_in_list(n):
 
 
 @program((A([1, 2, 3, 4]), i64(3)))
-def find_or_default(x, key):
+def find_or_default(x: Any, key: Any) -> Any:
     at = next_index(x, key)
     if at is not None:
         return at
     return -1
 
 
-def next_index(x, key):
+def next_index(x: Any, key: Any) -> Any:
     for i in range(len(x)):
         if x[i] == key:
             return i
@@ -981,12 +984,12 @@ def next_index(x, key):
 
 
 @program((complex(1, 2),), (complex(-3.5, 0),))
-def parts_of_a_complex_number(c):
+def parts_of_a_complex_number(c: Any) -> Any:
     return c.real, c.imag, c.conjugate(), abs(c.conjugate() - c)
 
 
 @program((2.0,), (-1.0,))
-def known_arrays_among_numbers(x):
+def known_arrays_among_numbers(x: Any) -> Any:
     k = np.int64(3)
     found = [k in (1, 2, 3), k in [4, 5], k in range(5), k not in range(3), k in {3, 4}, 3 in {k}, k in {3: 0}]
     numbers: Any = [np.int64(4), k, k]
@@ -997,7 +1000,7 @@ def known_arrays_among_numbers(x):
 
 
 @program((i64(2),))
-def sorted_in_place(x):
+def sorted_in_place(x: Any) -> Any:
     words = ["lemon", "fig", "apple"]
     words.sort()
     numbers: Any = [np.int64(4), -3, 1]
@@ -1006,7 +1009,7 @@ def sorted_in_place(x):
 
 
 @program((i64(3),), (i64(1),))
-def structures_in_a_growing_list(n):
+def structures_in_a_growing_list(n: Any) -> Any:
     points, pairs, records, rows = [], [], [], []
     for i in range(n):
         points.append(Point(i, 0.5 * i))
@@ -1020,59 +1023,59 @@ def structures_in_a_growing_list(n):
 class Modular:
     value: int
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: Any) -> Any:
         return Modular(self.value * other.value % 7)
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return Modular((self.value + (other.value if isinstance(other, Modular) else other)) % 7)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Any:
         return self + other
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Any) -> Any:
         return Modular((other - self.value) % 7)
 
 
 @program((i64(5),), (i64(3),))
-def operators_of_a_dataclass(x):
+def operators_of_a_dataclass(x: Any) -> Any:
     m = Modular(x)
     return (m @ m + m).value, (1 + m).value, (1 - m).value
 
 
 @program((i64(-5), 2.5, np.uint64(2**64 - 1)))
-def formats_of_numbers(n, x, u):
+def formats_of_numbers(n: Any, x: Any, u: Any) -> None:
     print(f"{n:+d}|{n:06d}|{n: 5d}|{n:d}|{u:d}|{u}")
     print(f"{x:.3g}|{x:8.2f}|{x:+.1f}|{x:.1%}|{x:010.3e}")
 
 
 @program((i64(3), 3.0), (i64(-12), 0.5))
-def texts_are_compared(n, x):
+def texts_are_compared(n: Any, x: Any) -> Any:
     print("n=" + str(n), f"{n}" + f"{x}")
     return str(n) == "3", str(n) != "3", f"a{n}" == "a" + str(n), str(n) == n, str(n) in ("1", "-12"), "x" in [str(n)]
 
 
 @program((2, 1.5), (0, -0.0))
-def complex_of_two_parts(n, x):
+def complex_of_two_parts(n: Any, x: Any) -> Any:
     return complex(n, x), complex(x, 2) * 1j, complex(x)
 
 
 @program((2,), (0,))
-def truth_of_ranges(n):
+def truth_of_ranges(n: Any) -> Any:
     return 1 if range(n) else 2, 1 if range(0) else 2, 1 if range(3, n) else 2
 
 
 @program((float("nan"),), (1.0,))
-def an_object_is_in_a_list_of_itself(x):
+def an_object_is_in_a_list_of_itself(x: Any) -> Any:
     return x in [2.0, x], x not in (x,), x in [2.0, 1.0]
 
 
 @program((A([[1, -2, 3], [4, 5, 6]]), A([1.5, -2.0])), (A([[7]]), A([0.5])))
-def conjugates_and_triangles(m, x):
+def conjugates_and_triangles(m: Any, x: Any) -> Any:
     return np.conjugate(m), x.conj(), np.conj(m[0]), np.tril(m, 1), np.triu(m, k=-1), np.tril(m), np.triu(m)
 
 
 @program((i64(5), i64(-5)), (i64(5), i64(7)), (i64(1), i64(1)))
-def list_extended_behind_a_return(n, k):
+def list_extended_behind_a_return(n: Any, k: Any) -> Any:
     items: list[Any] = []
     if n > 3:
         if k > 0:
@@ -1083,7 +1086,7 @@ def list_extended_behind_a_return(n, k):
 
 
 @program((i64(5), i64(1)), (i64(-1), i64(2)))
-def two_names_of_a_list_of_a_branch(n, k):
+def two_names_of_a_list_of_a_branch(n: Any, k: Any) -> Any:
     if n > 0:
         made = [n * 2]
         pair = (made, 1)
@@ -1096,7 +1099,7 @@ def two_names_of_a_list_of_a_branch(n, k):
 
 
 @program((i64(5), i64(1)), (i64(-1), i64(2)))
-def list_under_another_name(n, k):
+def list_under_another_name(n: Any, k: Any) -> Any:
     first = [1]
     if n <= 0:
         second = first
@@ -1107,7 +1110,7 @@ def list_under_another_name(n, k):
 
 
 @program((i64(5), i64(1)), (i64(-1), i64(2)))
-def lists_that_change_places(n, k):
+def lists_that_change_places(n: Any, k: Any) -> Any:
     a, b = [1], [2]
     if n > 0:
         a, b = b, a
@@ -1120,17 +1123,17 @@ WINDOW = np.s_[1:3]
 
 
 @program((A([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),))
-def objects_of_outside(x):
+def objects_of_outside(x: Any) -> Any:
     return np.sum(x, **OPTIONS), x[WINDOW], x[WINDOW, ::-1], {**OPTIONS, "k": 1}, list(zip([1, 2], [3, 4]))
 
 
 @program((A([1.0, np.nan, 3.0]),), (A([3.0, 1.0, np.inf]),))
-def numbers_that_are_none(x):
+def numbers_that_are_none(x: Any) -> Any:
     return np.argmax(x), np.argmin(x), x * 0, np.median(x), max(x), min(x), x // 0.1, x % 0.3, np.sort(x)
 
 
 @program((i64(5), i64(1)), (i64(-1), i64(2)))
-def return_in_else_of_no_iteration(n, k):
+def return_in_else_of_no_iteration(n: Any, k: Any) -> Any:
     low, high = 0.0, 0.5
     for _ in range(2):
         while low > high:
@@ -1139,3 +1142,42 @@ def return_in_else_of_no_iteration(n, k):
             if n > 0:
                 return k, 1.75
     return n, 0.5
+
+
+@program((i64(5), 2.5), (i64(-1234567), -1234567.891), (i64(0), 1e22), (i64(999), np.inf), (i64(-(1 << 62)), np.nan))
+def formats_with_alignment(n: Any, x: Any) -> None:
+    print(f"{n:>12}|{n:<12}|{n:^12}|{n:*^11}|{n:->25}|{n:é<4}|{n:1}|{n:+}")
+    print(f"{n:,}|{n:_}|{n:>30,}|{n:+,d}")
+    print(f"{x:30}|{x:<30}|{x:^30}|{x:*>30.3f}|{x:>12.1%}|{x:<12.2e}|")
+    print(f"{x:,.2f}|{x:30,.3f}|{x:E}|{x:.3G}|{x:F}|{x:<+15.1f}|{x:_.0f}")
+    print(f"{str(n):>9}|{str(n):9}|{f'{x:.2f}':^20}|{n > 1!s:>7}|{n:{3 + 4}}")
+
+
+@program((i64(5),), (i64(-5),))
+def deleted_variables(n: Any) -> Any:
+    a, b, c = n + 1, n + 2, [n]
+    total = 0
+    for i in bf.range(3):
+        step = a * i
+        total += step
+        del step
+    del a, (b, c)
+    a = total * 2
+    if n > 0:
+        extra = 7
+        total += extra
+        del extra
+    return a, total
+
+
+@program((A([1.0, 2.0, 3.0]), i64(2)))
+def zip_with_iterators(x: Any, n: Any) -> Any:
+    out = []
+    for v, i in zip(x, itertools.count()):
+        out.append(v * i)
+    for i, k in zip(itertools.count(5, -2), range(3)):
+        out.append(float(i * k * n))
+    pairs = [(a * n, b) for a, b in zip((1, 2, 3), itertools.cycle("ab"))]
+    for i, j in zip(bf.range(n), itertools.count(1)):
+        out[0] = out[0] + i * j
+    return out, pairs, list(zip([1, 2], (3, 4), strict=True))

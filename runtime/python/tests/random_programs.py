@@ -16,6 +16,7 @@ import sys
 import tempfile
 import traceback
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -30,19 +31,19 @@ EAGER = 8
 class Maker:
     """Writes one program."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: Any) -> None:
         self.random = random.Random(seed)
-        self.lines = []
+        self.lines: list[str] = []
         self.budget = self.random.randrange(6, 26)
-        self.helpers = []
+        self.helpers: list[Any] = []
         self.n_lists = 0
         self.loops = 0
         self.is_main = False
 
-    def pick(self, *options):
+    def pick(self, *options: Any) -> Any:
         return self.random.choice(options)
 
-    def int(self, depth=0):
+    def int(self, depth: Any = 0) -> Any:
         options = ["a", "b", "c", "d", "n", "k", str(self.random.randrange(-4, 10))]
         if depth < 2 and self.random.random() < 0.5:
             kind = self.random.randrange(13)
@@ -69,7 +70,7 @@ class Maker:
             return f"({x} {self.pick('+', '-', '*')} {y}) % 1009"
         return self.pick(*options)
 
-    def more_int(self, x, y, depth):
+    def more_int(self, x: Any, y: Any, depth: Any) -> Any:
         """Shifts, powers, bits, arithmetic of booleans, conversions."""
         count = self.random.randrange(4)
         test, other = self.condition(depth + 1), self.condition(depth + 1)
@@ -80,7 +81,7 @@ class Maker:
             f"(-{x} if {x} < 0 else {x})", f"round({self.float(depth + 1)} * 2)", f"sum([{x}, {y}, 1])",
             f"max({x}, {y}, key=lambda v: (v * 7) % 11)")
 
-    def of_arrays(self, x, depth):
+    def of_arrays(self, x: Any, depth: Any) -> Any:
         """Integers that are found in arrays."""
         limit = self.float(1)
         return self.pick(
@@ -91,7 +92,7 @@ class Maker:
             f"len([v for v in x if v > {limit}])", f"sum([i * 2 for i in range(abs({x}) % 4)])", f"int(m[{x} % 2, 1])",
             f"int(m.sum(axis=0)[{x} % 3])", f"int((m.T @ m)[0, 1] % 9)", f"int(np.cumsum(x)[-1])")
 
-    def float(self, depth=0):
+    def float(self, depth: Any = 0) -> Any:
         options = ["f", "g", f"{self.random.randrange(-8, 9) / 4}"]
         if depth < 2 and self.random.random() < 0.5:
             x, y = self.float(depth + 1), self.pick(self.float(depth + 1), self.int(depth + 1))
@@ -112,7 +113,7 @@ class Maker:
             return f"({x} {self.pick('+', '-', '*')} {y}) * 0.25"
         return self.pick(*options)
 
-    def condition(self, depth=0):
+    def condition(self, depth: Any = 0) -> Any:
         kind = self.random.randrange(9)
         if kind == 7 and depth < 2:
             root = f"np.sqrt({self.float(1)})"  # perhaps NaN
@@ -129,14 +130,14 @@ class Maker:
             return f"{self.int(1)} < {self.int(1)} < {self.int(1)}"
         return f"{self.int(1)} {self.pick('<', '>', '==', '!=', '>=')} {self.int(1)}"
 
-    def add(self, indent, text):
+    def add(self, indent: Any, text: Any) -> None:
         self.lines.append("    " * indent + text)
 
-    def block(self, indent, in_loop, in_helper=False):
+    def block(self, indent: Any, in_loop: Any, in_helper: Any = False) -> None:
         for _ in range(self.random.randrange(1, 4)):
             self.statement(indent, in_loop, in_helper)
 
-    def statement(self, indent, in_loop, in_helper):
+    def statement(self, indent: Any, in_loop: Any, in_helper: Any) -> None:
         self.budget -= 1
         kind = self.random.randrange(16)
         if self.budget < 0 or indent > 5:
@@ -174,7 +175,7 @@ class Maker:
         else:
             self.add(indent, f"f = {self.float()}")
 
-    def simple(self):
+    def simple(self) -> Any:
         """A statement that changes a list, a tuple, an array, an object, or what is printed."""
         sign = self.pick("+", "-", "*")
         return self.pick(
@@ -187,7 +188,7 @@ class Maker:
             f"items = [(v * 2 + {self.int(1)}) % 1009 for v in items]", f"items += [{self.int(1)}, {self.int(1)}]",
             f"a = step({self.int(1)}) + sum([v for v in items if v > {self.int(1)}]) % 7")
 
-    def loop(self, indent, in_helper):
+    def loop(self, indent: Any, in_helper: Any) -> None:
         self.loops += 1
         kind = self.random.randrange(5)
         i = f"i{self.loops}"
@@ -214,10 +215,10 @@ class Maker:
             self.add(indent, "else:")
             self.block(indent + 1, False, in_helper)
 
-    def result(self, in_helper):
+    def result(self, in_helper: Any) -> Any:
         return self.int() if in_helper else f"({self.int(1)}) * 1, ({self.float(1)}) * 1.0, items, pair, y, m, box.total * 1"
 
-    def program(self):
+    def program(self) -> Any:
         text = ["import math", "from dataclasses import dataclass", "import numpy", "import numpy as np",
                 "import numpy.linalg as LA", "from numpy import exp, where", "", "@dataclass", "class Box:", "    k: int",
                 "    total: int = 3", "    @property", "    def tripled(self):", "        return (self.total * 3) % 1009",
@@ -242,18 +243,18 @@ class Maker:
         return "\n".join(text) + "\n"
 
 
-def load(path):
+def load(path: Any) -> Any:
     return module(pathlib.Path(path)).f
 
 
-def same(got, want):
+def same(got: Any, want: Any) -> Any:
     if isinstance(want, (tuple, list)):
         return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
     g, w = np.asarray(got), np.asarray(want)
     return g.shape == w.shape and np.allclose(g, w, rtol=1e-6, atol=1e-9, equal_nan=True)
 
 
-def said_by(f, *args):
+def said_by(f: Any, *args: Any) -> Any:
     """The result of a call, and what it printed."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -261,7 +262,7 @@ def said_by(f, *args):
         return f(*args), said.getvalue()
 
 
-def run(seed, folder):
+def run(seed: Any, folder: Any) -> Any:
     """Runs one program: None if all is well, "refused" with why, or what differs."""
     path = os.path.join(folder, f"program_{seed}.py")
     source = Maker(seed).program()
@@ -293,7 +294,7 @@ def run(seed, folder):
     return None
 
 
-def main():
+def main() -> Any:
     count, seed = (list(map(int, sys.argv[1:])) + [200, 1])[:2] if len(sys.argv) < 3 else map(int, sys.argv[1:3])
     refused = {}
     with tempfile.TemporaryDirectory() as folder:

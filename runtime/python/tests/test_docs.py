@@ -15,13 +15,13 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(bf.__path__, "befrost.") 
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name):
+def test_docstrings(name: Any) -> None:
     module = importlib.import_module(name)
     found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.failed == 0
 
 
-def test_there_are_examples():
+def test_there_are_examples() -> None:
     finder = doctest.DocTestFinder(exclude_empty=True)
     assert sum(len(t.examples) for name in MODULES for t in finder.find(importlib.import_module(name))) >= 10
 
@@ -30,7 +30,7 @@ PACKAGE = pathlib.Path(__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize("folder", [PACKAGE, PACKAGE.parents[1]], ids=["package", "repository"])
-def test_readme(folder, tmp_path, monkeypatch, capsys):
+def test_readme(folder: Any, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     text = (folder / "README.md").read_text()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "testdata").symlink_to(PACKAGE.parents[1] / "testdata")

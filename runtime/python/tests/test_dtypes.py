@@ -1,7 +1,9 @@
-"""Operators on all pairs of dtypes, and with Python's numbers, against NumPy: values, dtypes, and what is refused."""
+"""Operators on all pairs of dtypes, on random shapes, and with Python's numbers, against NumPy: values, dtypes, shapes,
+and what is refused; compiled, and on Tensors."""
 
 import operator
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ NUMBERS = [True, 3, 2.5, 1 + 2j]
 UNARY = ["-x", "+x", "~x", "abs(x)", "not x[0]"]
 
 
-def values(dtype, second=False):
+def values(dtype: Any, second: Any = False) -> Any:
     if dtype == "bool" and second:
         return np.array([True, True, True])  # no division by zero
     if dtype == "bool":
@@ -34,19 +36,19 @@ def values(dtype, second=False):
     return made
 
 
-def source(tmp_path_factory, texts):
+def source(tmp_path_factory: pytest.TempPathFactory, texts: Any) -> Any:
     lines = (f"def f{i}({args}):\n    return {text}\n" for i, (args, text) in enumerate(texts))
     module = written(tmp_path_factory.mktemp("dtypes") / "functions.py", "\n".join(lines))
     return [getattr(module, f"f{i}") for i in range(len(texts))]
 
 
 @pytest.fixture(scope="module")
-def binary(tmp_path_factory):
+def binary(tmp_path_factory: pytest.TempPathFactory) -> Any:
     made = source(tmp_path_factory, [("x, y", f"x {sign} y") for sign in SYMBOLS.values()])
     return dict(zip(OPERATORS, made))
 
 
-def plain(f, *args):
+def plain(f: Any, *args: Any) -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -55,7 +57,7 @@ def plain(f, *args):
             return error
 
 
-def same(f, compiled, *args):
+def same(f: Any, compiled: Any, *args: Any) -> None:
     want = plain(f, *args)
     try:
         got = np.asarray(compiled(*args))
@@ -63,7 +65,12 @@ def same(f, compiled, *args):
         assert isinstance(want, Exception), f"{error}; NumPy gives {want!r} of {want.dtype}"
         return
     assert not isinstance(want, Exception), f"{got!r}; NumPy refuses: {want}"
+    agree(got, want)
+
+
+def agree(got: Any, want: Any) -> None:
     assert got.dtype == want.dtype, f"{got.dtype}, NumPy {want.dtype}"
+    assert got.shape == want.shape, f"{got.shape}, NumPy {want.shape}"
     tolerance = 1e-2 if want.dtype == np.float16 else 1e-5
     if want.dtype.kind in "fc":
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=1e-6)
@@ -72,7 +79,7 @@ def same(f, compiled, *args):
 
 
 @pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
-def test_pairs(op, binary):
+def test_pairs(op: Any, binary: Any) -> None:
     f = binary[op]
     compiled = bf.function(f, level=0)
     wrong = []
@@ -86,7 +93,7 @@ def test_pairs(op, binary):
 
 
 @pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
-def test_numbers(op, binary):
+def test_numbers(op: Any, binary: Any) -> None:
     f = binary[op]
     compiled = bf.function(f, level=0)
     wrong = []
@@ -101,7 +108,7 @@ def test_numbers(op, binary):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_unary(dtype, tmp_path_factory):
+def test_unary(dtype: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
     wrong = []
     for text, f in zip(UNARY, source(tmp_path_factory, [("x", text) for text in UNARY])):
         try:
@@ -109,3 +116,70 @@ def test_unary(dtype, tmp_path_factory):
         except AssertionError as error:
             wrong.append(f"{text}: {str(error)[:200]}")
     assert not wrong, "\n".join(wrong)
+
+
+def eagerly(f: Any, *args: Any) -> None:
+    """The plain function on Tensors: as NumPy, and refused with its class of exception."""
+    want = plain(f, *args)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            got = np.asarray(f(*(bf.tensor(arg) if isinstance(arg, np.ndarray) else arg for arg in args)))
+        except Exception as error:
+            assert isinstance(want, Exception) and isinstance(error, type(want)), f"{error!r}; NumPy: {want!r}"
+            return
+    assert not isinstance(want, Exception), f"{got!r}; NumPy refuses: {want}"
+    agree(got, want)
+
+
+@pytest.mark.parametrize("op", OPERATORS, ids=lambda op: op.__name__)
+def test_tensors(op: Any) -> None:
+    wrong = []
+    for a in DTYPES:
+        pairs = [(values(a), values(b, True)) for b in DTYPES]
+        # The infinities of a power of a complex number have any signs.
+        numbers = [*NUMBERS, -1, 300] if op is operator.pow else [*NUMBERS, -1, 300, 1 << 40, 1e300]
+        pairs += [pair for number in numbers
+                  for pair in ((values(a), number), (number, values(a, True)))]
+        for x, y in pairs:
+            try:
+                eagerly(op, x, y)
+            except AssertionError as error:
+                wrong.append(f"{x!r} {SYMBOLS[op]} {y!r}: {str(error)[:200]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def random_array(draw: Any, dtype: Any, shape: Any, op: Any, second: Any) -> Any:
+    if dtype == "bool":
+        return np.array(draw.integers(int(second), 2, shape), bool)
+    kind = np.dtype(dtype).kind
+    if kind in "iu":
+        # Division by zero and shifts beyond the width differ, and are tested apart.
+        low = 1 if second or op is operator.pow else 0 if kind == "u" else -9
+        return np.array(draw.integers(low, 7, shape), dtype)
+    made = np.round(draw.normal(0, 3, shape), 2)
+    if op not in (operator.pow, operator.floordiv, operator.mod):
+        made = np.where(draw.random(shape) < 0.05, draw.choice([np.nan, np.inf, -np.inf, 0.0]), made)
+    return np.array(abs(made) + 0.25 if op in (operator.pow, operator.mod, operator.floordiv) else made, dtype)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_operands(seed: Any, binary: Any) -> None:
+    """Random shapes, dtypes and values: operators on Tensors, and each sixth compiled."""
+    draw = np.random.default_rng(seed)
+    compiled = {op: bf.function(f, level=0) for op, f in binary.items()}
+    wrong = []
+    for i in range(600):
+        op = OPERATORS[draw.integers(len(OPERATORS))]
+        shape = tuple(int(n) for n in draw.integers(0 if draw.random() < 0.05 else 1, 4, draw.integers(0, 4)))
+        other = [1 if draw.random() < 0.3 else n for n in shape[draw.integers(0, len(shape) + 1):]]
+        if other and draw.random() < 0.05:
+            other[0] += 1  # does not fit
+        shapes = [shape, tuple(other)] if draw.random() < 0.5 else [tuple(other), shape]
+        x, y = (random_array(draw, draw.choice(DTYPES), shapes[j], op, bool(j)) for j in range(2))
+        for check in ([eagerly, same] if i % 6 == 0 else [eagerly]):
+            try:
+                check(binary[op], *([compiled[op]] if check is same else []), x, y)
+            except AssertionError as error:
+                wrong.append(f"{check.__name__} {x!r} {SYMBOLS[op]} {y!r}: {str(error)[:200]}")
+    assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:20])

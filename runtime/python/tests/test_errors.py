@@ -3,6 +3,7 @@
 import inspect
 import re
 import traceback
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ import wrong
 FILE = wrong.__file__
 
 
-def marked(function, mark):
+def marked(function: Any, mark: Any) -> Any:
     """The lines with a mark, in the function or in the helpers of the file that it calls."""
     with open(FILE) as file:
         lines = file.read().split("\n")
@@ -29,7 +30,7 @@ def marked(function, mark):
     return [i for low, high in ranges for i in range(low, high) if i <= len(lines) and f"# {mark}" in lines[i - 1]]
 
 
-def check(error, function, words):
+def check(error: Any, function: Any, words: Any) -> None:
     lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == FILE]
     text = "\n".join([str(error), *getattr(error, "__notes__", [])])
     assert lines and lines[-1] in marked(function, "HERE"), f"ends in {lines}: {text}"
@@ -40,7 +41,7 @@ def check(error, function, words):
 
 
 @pytest.mark.parametrize("case", wrong.WRONG, ids=[f.__name__ for f, *_ in wrong.WRONG])
-def test_refused(case):
+def test_refused(case: Any) -> None:
     function, words, args = case
     compiled = bf.function(function)
     for call in (compiled.ir, compiled):
@@ -51,7 +52,7 @@ def test_refused(case):
 
 @pytest.mark.parametrize("level", [0, 2])
 @pytest.mark.parametrize("case", wrong.FAILING, ids=[f.__name__ for f, *_ in wrong.FAILING])
-def test_failing(case, level):
+def test_failing(case: Any, level: Any) -> None:
     function, error, words, args = case
     with pytest.raises(error) as info:
         bf.function(function, level=level)(*args)

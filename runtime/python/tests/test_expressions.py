@@ -1,8 +1,10 @@
 """Expressions of NumPy functions, methods, operators and index forms, on arrays and numbers of several dtypes: values,
 dtypes, and what is refused."""
 
+import pathlib
 import copy
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,11 +33,11 @@ NUMBERS = [
 PYTHONS_OWN = (ZeroDivisionError, OverflowError, ValueError)
 
 
-def is_pythons(part):
+def is_pythons(part: Any) -> Any:
     return isinstance(part, (bool, int, float)) and not isinstance(part, np.generic)
 
 
-def check(f, compiled, args):
+def check(f: Any, compiled: Any, args: Any) -> Any:
     """Compares a call. Returns what differs."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -60,7 +62,7 @@ def check(f, compiled, args):
     return None
 
 
-def functions(tmp_path, parameters, lines):
+def functions(tmp_path: pathlib.Path, parameters: Any, lines: Any) -> Any:
     text = ["import functools, itertools, math, operator", "import numpy as np"]
     for i, line in enumerate(lines):
         text += [f"def f{i}({parameters}):", f"    return {line}"]
@@ -68,7 +70,7 @@ def functions(tmp_path, parameters, lines):
     return [getattr(module, f"f{i}") for i in range(len(lines))]
 
 
-def test_on_tensors(tmp_path):
+def test_on_tensors(tmp_path: pathlib.Path) -> None:
     """The same on Tensors, operator by operator."""
     lines = expressions.ARRAYS.strip().split("\n")
     wrong = []
@@ -89,7 +91,7 @@ def test_on_tensors(tmp_path):
 
 @pytest.mark.parametrize("parameters,text,cases", [
     ("a, b", expressions.ARRAYS, ARRAYS), ("x, y", expressions.NUMBERS, NUMBERS)], ids=["arrays", "numbers"])
-def test_expressions(parameters, text, cases, tmp_path):
+def test_expressions(parameters: Any, text: Any, cases: Any, tmp_path: pathlib.Path) -> None:
     lines = text.strip().split("\n")
     wrong, n_right = [], 0
     for i, (line, f) in enumerate(zip(lines, functions(tmp_path, parameters, lines))):

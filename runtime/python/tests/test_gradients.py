@@ -1,6 +1,6 @@
 """Gradients of compiled functions against finite differences."""
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 import pytest
@@ -10,27 +10,27 @@ import befrost as bf
 FUNCTIONS: list[Any] = []
 
 
-def case(*args):
-    def add(f):
+def case(*args: Any) -> Callable[[Any], Any]:
+    def add(f: Any) -> Any:
         FUNCTIONS.append((f, args))
         return f
     return add
 
 
 @case(np.array([0.5, -1.0, 2.0]))
-def plain(x):
+def plain(x: Any) -> Any:
     return np.sum(np.sin(x) * x ** 2)
 
 
 @case(np.array([0.5, 1.0]))
-def branch(x):
+def branch(x: Any) -> Any:
     if np.sum(x) > 1:
         return np.sum(x * x)
     return np.sum(-x)
 
 
 @case(np.array([0.3, 0.2]))
-def loop(x):
+def loop(x: Any) -> Any:
     y = x
     n = 0
     while np.sum(y) < 20:
@@ -40,7 +40,7 @@ def loop(x):
 
 
 @case(np.float64(1.3))
-def for_with_exit(x):
+def for_with_exit(x: Any) -> Any:
     total = 0.0
     for i in range(10):
         if total > 8:
@@ -50,7 +50,7 @@ def for_with_exit(x):
 
 
 @case(np.array([[0.1, 0.4], [0.3, -0.2]]))
-def network(w):
+def network(w: Any) -> Any:
     h = np.ones(2)
     for _ in range(3):
         h = np.tanh(h @ w)
@@ -58,7 +58,7 @@ def network(w):
 
 
 @case(np.array([1.0, 2.0, 3.0]))
-def elements(x):
+def elements(x: Any) -> Any:
     total = 0.0
     for v in x:
         if v > 1.5:
@@ -68,7 +68,7 @@ def elements(x):
     return total
 
 
-def numeric(f, x):
+def numeric(f: Any, x: Any) -> Any:
     x = np.asarray(x, np.float64)
     out = np.zeros_like(x)
     for i in np.ndindex(x.shape):
@@ -80,13 +80,13 @@ def numeric(f, x):
 
 @pytest.mark.parametrize("level,queue", [(0, "s"), (2, "s"), (2, "mstd:2")])
 @pytest.mark.parametrize("f,args", FUNCTIONS, ids=[f.__name__ for f, _ in FUNCTIONS])
-def test_gradient(f, args, level, queue):
+def test_gradient(f: Any, args: Any, level: Any, queue: Any) -> None:
     got = bf.grad(f, level=level, work_queue=queue)(*args)
     np.testing.assert_allclose(np.asarray(got), numeric(f, args[0]), rtol=1e-5, atol=1e-7)
 
 
-def test_value_structures_and_inner_use():
-    def loss(params, x):
+def test_value_structures_and_inner_use() -> None:
+    def loss(params: Any, x: Any) -> Any:
         w, b = params["w"], params["b"]
         return np.sum((x @ w + b) ** 2)
 
@@ -97,7 +97,7 @@ def test_value_structures_and_inner_use():
     np.testing.assert_allclose(got["w"], numeric(lambda w: loss({**params, "w": w}, x), params["w"]), rtol=1e-5)
 
     @bf.function
-    def fit(params, x):
+    def fit(params: Any, x: Any) -> Any:
         for _ in bf.range(50):
             g = bf.grad(loss)(params, x)
             params = {"w": params["w"] - 0.01 * g["w"], "b": params["b"] - 0.01 * g["b"]}
@@ -106,7 +106,7 @@ def test_value_structures_and_inner_use():
     assert loss({k: np.asarray(v) for k, v in fit(params, x).items()}, x) < 0.1 * loss(params, x)
 
 
-def test_refused():
+def test_refused() -> None:
     with pytest.raises(bf.CompileError, match="rank 0"):
         bf.grad(lambda x: x)(np.ones(2))
     with pytest.raises(bf.CompileError, match="float dtype"):

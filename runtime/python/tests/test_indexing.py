@@ -1,6 +1,8 @@
 """Random index forms against NumPy: reading and assigning, static and staged."""
 
+import pathlib
 import random
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ COUNT = 400
 SHAPE = (4, 3, 5)
 
 
-def part(draw, size):
+def part(draw: Any, size: Any) -> Any:
     kind = draw.randrange(9)
     if kind == 0:
         return ":"
@@ -32,7 +34,7 @@ def part(draw, size):
     return "..."
 
 
-def index(draw):
+def index(draw: Any) -> Any:
     n = draw.randrange(1, 4)
     sizes = list(SHAPE)
     parts, at = [], 0
@@ -51,7 +53,7 @@ def index(draw):
     return ", ".join(parts)
 
 
-def test_random_indices(tmp_path):
+def test_random_indices(tmp_path: pathlib.Path) -> None:
     draw = random.Random(7)
     texts = [index(draw) for _ in range(COUNT)]
     lines = ["import numpy as np"]

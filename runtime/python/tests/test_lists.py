@@ -9,7 +9,7 @@ import pytest
 import befrost as bf
 
 
-def numbers(value):
+def numbers(value: Any) -> Any:
     """A result with Python's numbers in it."""
     if isinstance(value, (list, tuple)):
         return type(value)(map(numbers, value))
@@ -24,7 +24,7 @@ class Row:
     rest: list[Any]
 
 
-def triangle(n):
+def triangle(n: Any) -> Any:
     rows = []
     for i in bf.range(n):
         row = []
@@ -34,7 +34,7 @@ def triangle(n):
     return rows
 
 
-def pairs(n):
+def pairs(n: Any) -> Any:
     rows = []
     for i in bf.range(n):
         row = []
@@ -48,7 +48,7 @@ def pairs(n):
     return total, len(rows[-1]), rows
 
 
-def cube(n):
+def cube(n: Any) -> Any:
     planes = []
     for i in bf.range(n):
         rows = []
@@ -61,7 +61,7 @@ def cube(n):
     return planes
 
 
-def changed(n):
+def changed(n: Any) -> Any:
     rows = []
     for i in bf.range(n):
         row = [0]
@@ -75,14 +75,14 @@ def changed(n):
     return rows, last
 
 
-def structures(n):
+def structures(n: Any) -> Any:
     out = []
     for i in bf.range(n):
         out.append({"a": i, "b": [i, i + 1]})
     return out
 
 
-def none_at_all(n):
+def none_at_all(n: Any) -> Any:
     rows = []
     for i in bf.range(n - n):
         row = []
@@ -94,16 +94,16 @@ def none_at_all(n):
 
 @pytest.mark.parametrize("f", [triangle, pairs, cube, changed, structures, none_at_all])
 @pytest.mark.parametrize("level", [0, 2])
-def test_as_in_python(f, level, monkeypatch):
+def test_as_in_python(f: Any, level: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = bf.function(f, level=level)
     made = [numbers(compiled(np.int64(n))) for n in (3, 5)]
     monkeypatch.setattr(bf, "range", range)
     assert made == [numbers(f(np.int64(n))) for n in (3, 5)]
 
 
-def test_dataclasses_come_back():
+def test_dataclasses_come_back() -> None:
     @bf.function
-    def f(n):
+    def f(n: Any) -> Any:
         rows = []
         for i in bf.range(n):
             rows.append(Row(i, [i, i]))
@@ -112,7 +112,7 @@ def test_dataclasses_come_back():
     assert [(numbers(row.first), numbers(row.rest)) for row in f(np.int64(2))] == [(0, [0, 0]), (1, [1, 1])]
 
 
-def changed_through_an_item(n):
+def changed_through_an_item(n: Any) -> Any:
     rows = []
     for i in bf.range(n):
         rows.append([i, i + 1])
@@ -120,7 +120,7 @@ def changed_through_an_item(n):
     return rows
 
 
-def changed_after_it_was_appended(n):
+def changed_after_it_was_appended(n: Any) -> Any:
     rows = []
     for i in bf.range(n):
         row = [i]
@@ -130,7 +130,7 @@ def changed_after_it_was_appended(n):
     return rows
 
 
-def changed_in_the_next_iteration(n):
+def changed_in_the_next_iteration(n: Any) -> Any:
     rows = []
     row = [0]
     for i in bf.range(n):
@@ -139,7 +139,7 @@ def changed_in_the_next_iteration(n):
     return rows
 
 
-def changed_by_another_name(n):
+def changed_by_another_name(n: Any) -> Any:
     rows = [[1], [2]]
     first = rows[0]
     for i in bf.range(n):
@@ -150,12 +150,12 @@ def changed_by_another_name(n):
 
 @pytest.mark.parametrize("f", [changed_through_an_item, changed_after_it_was_appended, changed_in_the_next_iteration,
                                changed_by_another_name])
-def test_changes_that_the_list_would_not_see_are_refused(f):
+def test_changes_that_the_list_would_not_see_are_refused(f: Any) -> None:
     with pytest.raises(bf.CompileError, match="is an item of a list whose length is only known when it runs"):
         bf.function(f)(np.int64(4))
 
 
-def lengths_differ(n):
+def lengths_differ(n: Any) -> Any:
     out = []
     for i in bf.range(n):
         if i % 2 == 0:
@@ -165,7 +165,7 @@ def lengths_differ(n):
     return out
 
 
-def nothing_in_them(n):
+def nothing_in_them(n: Any) -> Any:
     out: list[Any] = []
     for i in bf.range(n):
         out.append([])
@@ -173,6 +173,6 @@ def nothing_in_them(n):
 
 
 @pytest.mark.parametrize("f, message", [(lengths_differ, "differ in length"), (nothing_in_them, "neither numbers nor")])
-def test_what_has_no_form_in_the_graph_is_refused(f, message):
+def test_what_has_no_form_in_the_graph_is_refused(f: Any, message: Any) -> None:
     with pytest.raises(bf.CompileError, match=message):
         bf.function(f)(np.int64(4))

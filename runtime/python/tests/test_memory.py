@@ -4,6 +4,7 @@ import ctypes
 import gc
 import pickle
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,21 +13,21 @@ import befrost as bf
 
 
 @bf.function
-def negated(x):
+def negated(x: Any) -> Any:
     return -x
 
 
 @bf.function
-def same(x):
+def same(x: Any) -> Any:
     return x
 
 
 @bf.function
-def views(x):
+def views(x: Any) -> Any:
     return x.reshape(-1), x[1:], x.T
 
 
-def test_results_are_handed_out():
+def test_results_are_handed_out() -> None:
     x = np.arange(1 << 16, dtype=np.float32)
     t = negated(x)
     a, b = t.numpy(), t.numpy()
@@ -41,7 +42,7 @@ def test_results_are_handed_out():
     assert (a[1:] == -x[1:]).all() and made[1] == -1
 
 
-def saved(function, *types):
+def saved(function: Any, *types: Any) -> Any:
     import tempfile
 
     with tempfile.NamedTemporaryFile(suffix=".bef") as file:
@@ -51,7 +52,7 @@ def saved(function, *types):
 
 
 @pytest.mark.parametrize("n", [1, 3, 5000])
-def test_what_was_lent_is_not_seen_afterwards(n):
+def test_what_was_lent_is_not_seen_afterwards(n: Any) -> None:
     x = np.full(n, 7.0)
     for _ in range(3):
         kept = same(x)
@@ -62,11 +63,11 @@ def test_what_was_lent_is_not_seen_afterwards(n):
         x[:] = 7
 
 
-def test_a_variable_keeps_a_copy():
+def test_a_variable_keeps_a_copy() -> None:
     v = bf.Variable(np.zeros(2000))
 
     @bf.function
-    def keep(x):
+    def keep(x: Any) -> Any:
         v.assign(x)
         return x
 
@@ -78,9 +79,9 @@ def test_a_variable_keeps_a_copy():
         assert (v.numpy() == value).all()
 
 
-def test_lists_keep_copies():
+def test_lists_keep_copies() -> None:
     @bf.function
-    def collect(x, n):
+    def collect(x: Any, n: Any) -> Any:
         rows = []
         for i in bf.range(n):
             rows.append(x)
@@ -92,7 +93,7 @@ def test_lists_keep_copies():
     assert len(made) == 3 and all((np.asarray(row) == 2).all() for row in made)
 
 
-def test_arrays_of_all_kinds():
+def test_arrays_of_all_kinds() -> None:
     base = np.arange(24, dtype=np.float32).reshape(4, 6)
     read_only = base.copy()
     read_only.flags.writeable = False
@@ -106,11 +107,11 @@ def test_arrays_of_all_kinds():
         negated(np.array(["text"]))
 
 
-def test_threads_share_arrays():
+def test_threads_share_arrays() -> None:
     x = np.random.default_rng(0).random(20000)
     wrong = []
 
-    def work():
+    def work() -> None:
         for _ in range(50):
             if not np.array_equal(np.asarray(negated(x)), -x):
                 wrong.append(1)
@@ -123,7 +124,7 @@ def test_threads_share_arrays():
     assert not wrong
 
 
-def test_the_buffer_protocol():
+def test_the_buffer_protocol() -> None:
     for dtype in ("bool", "int8", "uint16", "int64", "float16", "float32", "complex128"):
         t = bf.tensor(np.arange(6).reshape(2, 3).astype(dtype))
         view = memoryview(t)
@@ -137,7 +138,7 @@ def test_the_buffer_protocol():
         (ctypes.c_char * 8).from_buffer(bf.tensor([1.0]))
 
 
-def test_dlpack_out():
+def test_dlpack_out() -> None:
     t = bf.tensor(np.arange(6, dtype=np.int16).reshape(2, 3))
     shared = np.from_dlpack(t)
     assert np.shares_memory(shared, t.numpy()) and not shared.flags.writeable
@@ -163,7 +164,7 @@ def test_dlpack_out():
     gc.collect()
 
 
-def test_dlpack_in():
+def test_dlpack_in() -> None:
     x = np.arange(6.0).reshape(2, 3)
     t = bf.from_dlpack(x)
     assert np.shares_memory(t.numpy(), x) and t.tolist() == x.tolist()
@@ -194,7 +195,7 @@ def test_dlpack_in():
     assert (w.numpy() == 1).all()
 
 
-def test_tensors_are_immutable_and_travel():
+def test_tensors_are_immutable_and_travel() -> None:
     t = bf.tensor([[1.0, 2.0]])
     with pytest.raises(TypeError):
         t[0] = 1
@@ -207,7 +208,7 @@ def test_tensors_are_immutable_and_travel():
     assert np.array_equal(pickle.loads(pickle.dumps(t)), t)
 
 
-def test_bfloat16():
+def test_bfloat16() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     t = bf.tensor(np.array([1.5, 2.5], ml_dtypes.bfloat16))
     assert t.dtype == ml_dtypes.bfloat16 and (t + t).tolist() == [3.0, 5.0]

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import dataclasses
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import befrost as bf
 from programs import PROGRAMS
 
 
-def compare(got, want, at="result"):
+def compare(got: Any, want: Any, at: Any = "result") -> None:
     if isinstance(want, (tuple, list)) and not isinstance(want, np.ndarray):
         assert isinstance(got, (tuple, list)) and len(got) == len(want), f"{at}: {got!r}, expected {want!r}"
         assert type(got) is type(want), f"{at}: {type(got)}, expected {type(want)}"
@@ -42,7 +43,7 @@ def compare(got, want, at="result"):
 
 @pytest.mark.parametrize("level,queue", [(0, "s"), (2, "s"), (2, "mstd:2")])
 @pytest.mark.parametrize("program", PROGRAMS, ids=[f.__name__ for f, _ in PROGRAMS])
-def test_program(program, level, queue):
+def test_program(program: Any, level: Any, queue: Any) -> None:
     f, runs = program
     compiled = bf.function(f, level=level, work_queue=queue)
     for args in runs:
@@ -55,7 +56,7 @@ def test_program(program, level, queue):
         assert said.getvalue() == want_said.getvalue()
 
 
-def numbered(k):
+def numbered(k: Any) -> Any:
     if k == 3:
         y = 1.5
     elif k == 2:
@@ -67,7 +68,7 @@ def numbered(k):
     return y * 2
 
 
-def early(k):
+def early(k: Any) -> Any:
     if k == 404:
         return k + 1
     if k == 200 or k == 201:
@@ -77,7 +78,7 @@ def early(k):
     return k
 
 
-def matched(k, x):
+def matched(k: Any, x: Any) -> Any:
     total = x
     for i in range(3):
         match k:
@@ -95,7 +96,7 @@ def matched(k, x):
 
 
 @pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.int8, np.uint16, np.uint64])
-def test_comparisons_of_an_integer_are_a_selection(kind):
+def test_comparisons_of_an_integer_are_a_selection(kind: Any) -> None:
     """The graph selects by the number, with the values of Python, at the ends of the type too."""
     limits = np.iinfo(np.int64 if kind is int else kind)
     edges = {0, 1, 2, 3, 4, 5, 7, 200, 201, 404, -1, limits.min, limits.max, limits.min + 3, limits.max - 3}

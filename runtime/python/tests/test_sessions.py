@@ -5,6 +5,7 @@ import pathlib
 import pickle
 import shutil
 import subprocess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +16,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 GRAPH = ROOT / "testdata" / "digits" / "digits_mlp.pb"
 
 
-def images(n):
+def images(n: Any) -> Any:
     return (np.arange(n * 64, dtype=np.float32) % 17 / 16).reshape(n, 64)
 
 
-def test_sizes_of_their_own():
+def test_sizes_of_their_own() -> None:
     declared, exact = (bf.Session(GRAPH, threads=1, shapes=shapes) for shapes in ("declared", "exact"))
     auto = bf.Session(GRAPH, threads=1)
     for n in (1, 2, 1, 1, 2, 3):
@@ -33,7 +34,7 @@ def test_sizes_of_their_own():
         bf.Session(GRAPH, shapes="all")
 
 
-def test_the_cache_on_disk(tmp_path):
+def test_the_cache_on_disk(tmp_path: pathlib.Path) -> None:
     first = bf.Session(GRAPH, threads=1, cache_dir=tmp_path / "cache")
     want = first.run("logits", {"images": images(2)})
     second = bf.Session(GRAPH, threads=1, cache_dir=tmp_path / "cache")
@@ -46,7 +47,7 @@ def test_the_cache_on_disk(tmp_path):
     assert (models[0](images(2))[0] == models[1](images(2))[0]).all()
 
 
-def test_runs_are_traced(tmp_path):
+def test_runs_are_traced(tmp_path: pathlib.Path) -> None:
     session = bf.Session(GRAPH, threads=1)
     want = session.run("logits", {"images": images(2)})
     assert (session.run("logits", {"images": images(2)}, trace=tmp_path / "trace.json") == want).all()
@@ -60,7 +61,7 @@ def test_runs_are_traced(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The sample of testdata/library, compiled."""
     compiler = shutil.which("cc")
     if compiler is None:
@@ -71,7 +72,7 @@ def library(tmp_path_factory):
     return made
 
 
-def test_models_use_kernel_libraries(library):
+def test_models_use_kernel_libraries(library: Any) -> None:
     model = bf.load(ROOT / "testdata/library/norm.onnx", libraries=[library])
     x, scale = np.array([[3, 4], [0, 2]], np.float32), np.array([1, 10], np.float32)
     want = x / np.sqrt((x * x).sum(1, keepdims=True)) * scale
@@ -82,7 +83,7 @@ def test_models_use_kernel_libraries(library):
     np.testing.assert_allclose(session.run(name, {"x": x, "scale": scale}), want, rtol=1e-4)
 
 
-def test_what_is_no_library_is_refused(tmp_path):
+def test_what_is_no_library_is_refused(tmp_path: pathlib.Path) -> None:
     with pytest.raises(bf.Error, match="nowhere"):
         bf.load(GRAPH, libraries=[tmp_path / "nowhere.so"])
     (tmp_path / "text.so").write_text("no library")
@@ -90,7 +91,7 @@ def test_what_is_no_library_is_refused(tmp_path):
         bf.Session(GRAPH, libraries=[tmp_path / "text.so"])
 
 
-def test_sessions_of_saved_models_and_programs(tmp_path):
+def test_sessions_of_saved_models_and_programs(tmp_path: pathlib.Path) -> None:
     case = ROOT / "testdata" / "saved_models" / "two_signatures"
     session = bf.Session(case / "model", signature="affine")
     assert [port.name for port in session.inputs] == ["x"]
@@ -117,14 +118,14 @@ def test_sessions_of_saved_models_and_programs(tmp_path):
         program.run(program.outputs[0].name)
 
 
-def test_models_in_bytes_have_tensors():
+def test_models_in_bytes_have_tensors() -> None:
     model = bf.load(GRAPH.read_bytes())
     assert {"images", "logits"} <= {port.name for port in model.tensors()}
     hidden = next(port.name for port in model.tensors() if port.shape == (None, 32))
     assert model.run({"images": images(3)}, fetches=[hidden])[0].shape == (3, 32)
 
 
-def test_sessions_are_saved_with_the_values_of_their_variables(tmp_path):
+def test_sessions_are_saved_with_the_values_of_their_variables(tmp_path: pathlib.Path) -> None:
     path = ROOT / "testdata" / "saved_models" / "two_signatures" / "model"
     x = np.load(path.parent / "i0_x.npy")
     model = bf.load(path, signature="affine")
@@ -144,7 +145,7 @@ def test_sessions_are_saved_with_the_values_of_their_variables(tmp_path):
         bf.Session(path, signature="set_bias").save(tmp_path / "none.bef")
 
 
-def test_parts_of_graphs_are_saved(tmp_path):
+def test_parts_of_graphs_are_saved(tmp_path: pathlib.Path) -> None:
     session = bf.Session(GRAPH, threads=1)
     session.save(tmp_path / "all.bef")
     inner = next(port.name for port in session.tensors() if port.name not in ("images", "logits") and port.shape == (None, 10))

@@ -1,5 +1,6 @@
 """Where sources come from, and hostile ones: an error with a line, in bounded time and memory."""
 
+import pathlib
 import builtins
 import functools
 import linecache
@@ -16,48 +17,48 @@ import befrost as bf
 from loading import written
 
 
-def load(tmp_path, source, name="hostile"):
+def load(tmp_path: pathlib.Path, source: Any, name: Any = "hostile") -> Any:
     return written(tmp_path / f"{name}.py", source)
 
 
-def refused(f, *args):
+def refused(f: Any, *args: Any) -> Any:
     with pytest.raises(bf.CompileError) as info:
         bf.function(f)(*args)
     return info.value
 
 
-def test_lambdas_in_a_line():
+def test_lambdas_in_a_line() -> None:
     f, g, h = (lambda x: x + 1), (lambda x: x + 2), (lambda x: (lambda y: y * 3)(x))
     assert [bf.function(k)(np.int64(1)).item() for k in (f, g, h)] == [2, 3, 3]
     f, g, h = (lambda x: x + 1), (lambda x: x), (lambda x: (lambda y: y)(x + 2))  # bodies of one instruction
     assert [bf.function(k)(np.int64(1)).item() for k in (f, g, h)] == [2, 1, 3]
 
 
-def test_decorated_and_methods():
-    def twice(f):
+def test_decorated_and_methods() -> None:
+    def twice(f: Any) -> Any:
         @functools.wraps(f)
-        def run(x):
+        def run(x: Any) -> Any:
             return f(f(x))
         return run
 
     @bf.function
     @twice
-    def add(x):
+    def add(x: Any) -> Any:
         return x + 1
 
     class Model:
-        def __init__(self, w):
+        def __init__(self, w: Any) -> None:
             self.w = np.asarray(w)
 
         @bf.function
-        def __call__(self, x):
+        def __call__(self, x: Any) -> Any:
             return x @ self.w
 
     assert add(np.int64(1)).item() == 3
     assert Model([1.0, 2.0]).__call__(np.array([3.0, 4.0])).item() == 11.0
 
 
-def test_interactive_source():
+def test_interactive_source() -> None:
     text = "def f(x):\n    if x > 0:\n        return x * 2\n    return -x\n"
     name = "<ipython-input-7-abcdef>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
@@ -67,31 +68,31 @@ def test_interactive_source():
     assert f(np.int64(2)).item() == 4 and f(np.int64(-2)).item() == 2
 
 
-def test_no_source():
+def test_no_source() -> None:
     scope: dict[str, Any] = {}
     exec("def f(x):\n    return x\n", scope)
     assert "file, a notebook" in str(refused(scope["f"], 1))
 
 
-def test_changed_file(tmp_path):
+def test_changed_file(tmp_path: pathlib.Path) -> None:
     f = load(tmp_path, "def f(x):\n    return x + 1\n").f
     (tmp_path / "hostile.py").write_text("\n\n\ndef g(x):\n    return x\n")
     linecache.checkcache()
     assert "changed" in str(refused(f, 1))
 
 
-def test_many_statements(tmp_path):
+def test_many_statements(tmp_path: pathlib.Path) -> None:
     source = "def f(x):\n" + "    x = x + 1\n" * 20000 + "    return x\n"
     assert bf.function(load(tmp_path, source).f, level=0)(np.int64(0)).item() == 20000
 
 
-def test_nested_ifs(tmp_path):
+def test_nested_ifs(tmp_path: pathlib.Path) -> None:
     lines = ["def f(x):"]
     lines += ["    " + " " * i + f"if x > {i}:" for i in range(90)] + ["    " + " " * 90 + "x = x + 1", "    return x"]
     assert bf.function(load(tmp_path, "\n".join(lines)).f, level=0)(np.int64(100)).item() == 101
 
 
-def test_elif_chain(tmp_path):
+def test_elif_chain(tmp_path: pathlib.Path) -> None:
     lines = ["def f(x):", "    if x == 0:", "        y = 0"]
     for i in range(1, 250):
         lines += [f"    elif x == {i}:", f"        y = {i}"]
@@ -100,8 +101,8 @@ def test_elif_chain(tmp_path):
     assert [f(np.int64(x)).item() for x in (0, 120, 249, 250)] == [0, 120, 249, -1]
 
 
-def test_endless_static_loop():
-    def f(x):
+def test_endless_static_loop() -> None:
+    def f(x: Any) -> Any:
         n = 0
         while n >= 0:
             n += 1
@@ -110,8 +111,8 @@ def test_endless_static_loop():
     assert "unroll" in str(refused(f, np.int64(1)))
 
 
-def test_types_that_never_stay():
-    def f(x):
+def test_types_that_never_stay() -> None:
+    def f(x: Any) -> Any:
         while np.sum(x) > 0:
             x = np.stack([x, x])
         return x
@@ -119,8 +120,8 @@ def test_types_that_never_stay():
     assert "before the loop" in str(refused(f, np.ones(2)))
 
 
-def test_growing_tuple():
-    def f(x):
+def test_growing_tuple() -> None:
+    def f(x: Any) -> Any:
         t: tuple[Any, ...] = ()
         while x > 0:
             t = t + (x,)
@@ -130,49 +131,49 @@ def test_growing_tuple():
     assert "tuple" in str(refused(f, np.int64(3)))
 
 
-def test_huge_static_numbers():
-    def f(x):
+def test_huge_static_numbers() -> None:
+    def f(x: Any) -> Any:
         return x + 10 ** 10 ** 6
 
-    def g(x):
+    def g(x: Any) -> Any:
         return [x] * (1 << 40)
 
-    def h(x):
+    def h(x: Any) -> Any:
         return x + (1 << 70)
 
-    def repeated_tuple(x):
+    def repeated_tuple(x: Any) -> Any:
         return (x,) * (1 << 40)
 
-    def repeated_text(x):
+    def repeated_text(x: Any) -> Any:
         return x + len("a" * (1 << 40))
 
     for function in (f, g, h, repeated_tuple, repeated_text):
         refused(function, np.int64(1))
 
 
-def test_truth_that_raises():
+def test_truth_that_raises() -> None:
     class Odd:
-        def __bool__(self):
+        def __bool__(self) -> None:
             raise RuntimeError("no truth")
 
     odd = Odd()
 
-    def f(x):
+    def f(x: Any) -> Any:
         return x if odd else -x
 
     assert "no truth" in str(refused(f, np.int64(1)))
 
 
-def test_patched_builtins(monkeypatch):
-    def f(x):
+def test_patched_builtins(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
         return abs(x)
 
     monkeypatch.setattr(builtins, "abs", lambda v: v * 10)
     assert bf.function(f)(np.int64(-2)).item() == -20
 
 
-def test_arguments():
-    def f(x):
+def test_arguments() -> None:
+    def f(x: Any) -> Any:
         return x
 
     for wrong in (np.array(["a"]), np.array([object()]), np.zeros(2, np.longdouble)):
@@ -188,9 +189,9 @@ def test_arguments():
     assert bf.function(f)(strided).tolist() == [0, 3, 6, 9]
 
 
-def test_compilations():
+def test_compilations() -> None:
     @bf.function
-    def f(x, k):
+    def f(x: Any, k: Any) -> Any:
         return x.sum() * k
 
     for n in (3, 4, 5, 6):
@@ -202,9 +203,9 @@ def test_compilations():
     assert f.stats().compilations == 3
 
 
-def test_static_arguments():
+def test_static_arguments() -> None:
     @bf.function(static="n")
-    def f(x, n):
+    def f(x: Any, n: Any) -> Any:
         for _ in range(n):
             x = x * 2
         return x
@@ -213,16 +214,16 @@ def test_static_arguments():
     assert "While" not in f.ir(np.int64(1), 3)
 
 
-def test_threads():
+def test_threads() -> None:
     @bf.function
-    def f(x):
+    def f(x: Any) -> Any:
         while x < 1000:
             x = x * 2
         return x
 
     wrong = []
 
-    def run(seed):
+    def run(seed: Any) -> None:
         draw = random.Random(seed)
         for _ in range(200):
             x = draw.randrange(1, 1000)
@@ -240,9 +241,9 @@ def test_threads():
     assert not wrong and f.stats().compilations == 1
 
 
-def test_save(tmp_path):
+def test_save(tmp_path: pathlib.Path) -> None:
     @bf.function
-    def f(x, k):
+    def f(x: Any, k: Any) -> Any:
         return x * k, x.sum()
 
     path = tmp_path / "f.bef"
@@ -252,7 +253,7 @@ def test_save(tmp_path):
     assert made["result.0"].tolist() == [4.0, 4.0, 4.0] and made[1] == 3.0
 
 
-def test_a_notebooks_cells():
+def test_a_notebooks_cells() -> None:
     shells = pytest.importorskip("IPython.core.interactiveshell")
     shell = shells.InteractiveShell.instance()
     try:
@@ -268,7 +269,7 @@ def test_a_notebooks_cells():
         shells.InteractiveShell.clear_instance()
 
 
-def test_the_interactive_interpreter():
+def test_the_interactive_interpreter() -> None:
     program = "import befrost as bf\n@bf.function\ndef f(x):\n    return x + 1\n\nprint('made', f(2))\n"
     made = subprocess.run([sys.executable, "-i", "-q"], input=program, capture_output=True, text=True)
     # From 3.13 on the interpreter keeps the sources; before it there are none, which is said.

@@ -2,6 +2,7 @@
 """Functions that cannot be compiled, or fail when they run: the line is marked `# HERE`, a second one `# NOTE`."""
 
 import random
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -157,6 +158,52 @@ def exception_of_an_object(x):
 class Unequal:
     def __hash__(self):
         raise ValueError("get' raises")
+
+
+@wrong(["raise", "ValueError: n is 3"], i64(1), 3)
+def raises_what_is_known(x, n):
+    if len((1, 2, 3)) == 3:
+        raise ValueError("n is 3")  # HERE
+    return x
+
+
+@wrong(["raise"], i64(1))
+def raises_sometimes(x):
+    if x > 0:
+        raise KeyError  # HERE
+    return x
+
+
+@wrong(["x", "deleted"], i64(1))
+def deleted_and_used(x):
+    del x  # NOTE
+    return x  # HERE
+
+
+@wrong(["del"], i64(1))
+def deletes_an_item(x):
+    made = {"a": x}
+    del made["a"]  # HERE
+    return x
+
+
+@wrong(["y", "assigned"], i64(1))
+def deleted_on_one_way(x):
+    y = x
+    if x > 0:
+        del y  # NOTE
+    return y  # HERE
+
+
+@wrong(["zip() argument 2 is shorter"], i64(1))
+def zip_of_other_lengths(x):
+    return [a * x for a, _ in zip((1, 2), (3,), strict=True)]  # HERE
+
+
+@wrong(["sys.stdout"], i64(1))
+def prints_elsewhere(x):
+    print(x, file=sys.stderr)  # HERE
+    return x
 
 
 @wrong(["single boolean"], A([1, 2]))
