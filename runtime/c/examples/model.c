@@ -1,4 +1,4 @@
-/* Runs a model on arrays of float32 of NumPy's files, and prints the first numbers: model MODEL [LIBRARY] [FILE]...
+/* Runs a model on arrays of NumPy's files, and prints the first numbers: model MODEL [LIBRARY] [FILE]...
  *
  * A LIBRARY is a kernel library (.so) that the model needs. */
 #include <befrost.h>
@@ -16,7 +16,7 @@ static void check(bf_error *error) {
   }
 }
 
-/* The array in a file of NumPy's: little-endian float32 or float64, row by row. */
+/* The array in a file of NumPy's: little-endian float32, float64 or int64, row by row. */
 static bf_tensor *read_array(const char *path) {
   unsigned char start[10];
   char header[4096] = "", *at = NULL;
@@ -27,8 +27,8 @@ static bf_tensor *read_array(const char *path) {
   if (!file || fread(start, 1, 10, file) != 10) exit(3);
   const size_t length = start[8] + 256u * start[9];
   if (length >= sizeof header || fread(header, 1, length, file) != length) exit(3);
-  const int is_double = strstr(header, "'<f8'") != NULL;
-  if ((!is_double && !strstr(header, "'<f4'")) || !strstr(header, "False")) exit(3);
+  const int32_t dtype = strstr(header, "'<f4'") ? BF_F32 : strstr(header, "'<f8'") ? BF_F64 : BF_I64;
+  if ((dtype == BF_I64 && !strstr(header, "'<i8'")) || !strstr(header, "False")) exit(3);
   at = strchr(header, '(');
   while (at && *++at != ')' && rank < 8) {
     if (*at < '0' || *at > '9') continue;
@@ -36,11 +36,11 @@ static bf_tensor *read_array(const char *path) {
     count *= dims[rank++];
     at--;
   }
-  const size_t size = is_double ? 8 : 4;
+  const size_t size = dtype == BF_F32 ? 4 : 8;
   void *data = malloc((size_t)count * size + 1);
   if (!data || fread(data, size, (size_t)count, file) != (size_t)count) exit(3);
   fclose(file);
-  check(bf_tensor_borrow(is_double ? BF_F64 : BF_F32, rank, dims, data, free, data, &tensor));
+  check(bf_tensor_borrow(dtype, rank, dims, data, free, data, &tensor));
   return tensor;
 }
 
@@ -62,10 +62,15 @@ int main(int argc, char **argv) {
   const size_t n_outputs = bf_model_n_outputs(model);
   if (n_outputs > MOST || n_inputs != bf_model_n_inputs(model)) return 4;
   check(bf_model_run(model, inputs, n_inputs, outputs, n_outputs));
-  const float *first = bf_tensor_data(outputs[0]);
-  const size_t n = bf_tensor_bytes(outputs[0]) / sizeof(float);
-  if (bf_tensor_dtype(outputs[0]) != BF_F32) return 5;
-  for (size_t i = 0; i < n && i < 10; i++) printf("%.9g\n", (double)first[i]);
+  const int is_float = bf_tensor_dtype(outputs[0]) == BF_F32;
+  const void *first = bf_tensor_data(outputs[0]);
+  const size_t n = bf_tensor_bytes(outputs[0]) / (is_float ? sizeof(float) : sizeof(int64_t));
+  if (!is_float && bf_tensor_dtype(outputs[0]) != BF_I64) return 5;
+  for (size_t i = 0; i < n && i < 10; i++)
+    if (is_float)
+      printf("%.9g\n", (double)((const float *)first)[i]);
+    else
+      printf("%lld\n", (long long)((const int64_t *)first)[i]);
   for (size_t i = 0; i < n_inputs; i++) bf_tensor_release(inputs[i]);
   for (size_t i = 0; i < n_outputs; i++) bf_tensor_release(outputs[i]);
   bf_model_release(model);
