@@ -24,10 +24,6 @@ import befrost as bf
 from loading import module
 
 
-# Each so many-th program is run on Tensors too.
-EAGER = 8
-
-
 class Maker:
     """Writes one program."""
 
@@ -251,6 +247,10 @@ def same(got: Any, want: Any) -> Any:
     if isinstance(want, (tuple, list)):
         return type(got) is type(want) and len(got) == len(want) and all(map(same, got, want))
     g, w = np.asarray(got), np.asarray(want)
+    # A number of Python's has the kind of its class, an array its dtype.
+    kinds = [{bool: "b", int: "iu", float: "f"}[type(want)]] if type(want) in (bool, int, float) else None
+    if g.dtype != w.dtype if kinds is None else g.dtype.kind not in kinds[0]:
+        return False
     return g.shape == w.shape and np.allclose(g, w, rtol=1e-6, atol=1e-9, equal_nan=True)
 
 
@@ -286,7 +286,6 @@ def run(seed: Any, folder: Any) -> Any:
             return "refused", f"{error} (line {lines[-1]})"
         if not same(got, want) or said != want_said:
             return "differs", f"arguments {args}\n got {got}\n{said}\nwant {want}\n{want_said}"
-    if seed % EAGER == 0:
         # Operator by operator: the plain function on Tensors.
         got, said = said_by(plain, *map(bf.tensor, args))
         if not same(got, want) or said != want_said:
@@ -313,7 +312,8 @@ def main() -> Any:
     if "-v" in os.environ.get("RANDOM_PROGRAMS", ""):
         for i, why in refused.items():
             print(i, why)
-    return 0
+    # Some mix int64 arrays and floats in one variable; more than a few are a front end that takes less than it did.
+    return int(len(refused) > 3 + count // 50)
 
 
 if __name__ == "__main__":

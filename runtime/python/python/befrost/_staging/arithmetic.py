@@ -171,7 +171,10 @@ def _resolve(ufunc: Any, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
 def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     """A ufunc on numbers and arrays."""
     if not any(map(is_staged, operands)):
-        return known(ufunc(*[v.const if isinstance(v, Array) else v for v in operands]))
+        try:
+            return known(ufunc(*[v.const if isinstance(v, Array) else v for v in operands]))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Refused(f"{type(error).__name__}: {error}") from None
     if ufunc is np.matmul:
         return matmul(emit, as_array(emit, operands[0]), as_array(emit, operands[1]))
     name = UFUNCS.get(ufunc)

@@ -393,6 +393,8 @@ class Calls(Control):
         """isinstance of a value, as it would be in Python."""
         if isinstance(classes, tuple):
             return any(self.is_instance(value, cls) for cls in classes)
+        if not isinstance(classes, (type, types.UnionType)):
+            raise Refused(f"isinstance with {describe(classes)}, which is no class")
         if isinstance(value, Weak):
             return issubclass({"int": int, "float": float, "bool": bool, "complex": complex}[value.kind], classes)
         if isinstance(value, Array):

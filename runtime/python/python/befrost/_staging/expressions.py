@@ -346,6 +346,8 @@ class Expressions(Control):
             if isinstance(found, property) and found.fget is not None:
                 return self.call(found.fget, [owner], {})
         if isinstance(owner, (tuple, str)):
+            if not hasattr(type(owner), name):
+                raise Refused(f"'{type(owner).__name__}' object has no attribute '{name}'")
             return Method(owner, name)
         if isinstance(owner, Sequence):
             if owner.range is not None and name in ("start", "stop", "step"):

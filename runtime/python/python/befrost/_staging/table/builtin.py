@@ -371,6 +371,11 @@ def python_repr(interp: Any, x: Any) -> Any:
 @entry(builtins.print)
 def python_print(interp: Any, *values: Any, sep: Any = " ", end: Any = "\n", file: Any = None,
                  flush: Any = False) -> None:
+    for name, value in (("sep", sep), ("end", end)):
+        if is_staged(value):
+            raise Refused(f"'{name}' of print must be known when the function is compiled", code="P0109")
+        if not isinstance(value, (str, type(None))):
+            raise Refused(f"TypeError: {name} must be None or a string, not {describe(value)}")
     if file is not None and file is not sys.stdout:
         raise Refused("'print' to another file than sys.stdout cannot be compiled", code="P0112")
     interp.print(list(values), " " if sep is None else sep, "\n" if end is None else end)
