@@ -493,7 +493,7 @@ def conditional_none(n: Any) -> Any:
 
 @program((f32(1.5),), (f32(-1.5),))
 def lambdas_in_branch(x: Any) -> Any:
-    f = (lambda v: v + 1)
+    f: Any = (lambda v: v + 1)
     return f(x) if x > 0 else f(-x)
 
 
@@ -709,7 +709,7 @@ def max_with_index(x: Any) -> Any:
 
 @program((A([1.0, 2.0, 3.0]), A([0.5])))
 def closure_over_argument(x: Any, scale: Any) -> Any:
-    f = lambda v: v * scale[0]
+    f: Any = lambda v: v * scale[0]
     return [f(v) for v in x], f(x)
 
 

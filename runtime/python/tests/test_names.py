@@ -139,7 +139,7 @@ def test_operators_have_signatures_and_docs() -> None:
     assert bf.tf.MatMul(x, b=x.T).tolist() == [[3, 3], [3, 3]]
     assert bf.tf.ConcatV2(values=[x, x], axis=np.int32(0)).shape == (4, 3)
     with pytest.raises(TypeError, match="multiple values"):
-        bf.tf.MatMul(x, x.T, **{"a": x})  # type: ignore[misc]
+        bf.tf.MatMul(x, x.T, a=x)  # type: ignore[misc]
     with pytest.raises(TypeError, match="lacks the operand 'b'"):
         bf.tf.MatMul(a=x)  # type: ignore[call-arg]
 
@@ -323,7 +323,7 @@ def test_functions_forget_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_errors_are_of_the_documented_class(tmp_path: pathlib.Path) -> None:
     model = DATA / "digits" / "digits_mlp.pb"
     f = bf.function(lambda x: x)
-    for call, other in [
+    cases: list[tuple[Any, type[Exception]]] = [
         (lambda: bf.load(model, level=9), ValueError), (lambda: bf.load(model, threads=0), ValueError),
         (lambda: bf.load(model, precision="f5"), ValueError), (lambda: bf.load(model, shapes="x"), ValueError),
         (lambda: bf.load(model).run({}), ValueError), (lambda: bf.load(model).run({"images": np.array([None])}), TypeError),
@@ -332,7 +332,8 @@ def test_errors_are_of_the_documented_class(tmp_path: pathlib.Path) -> None:
         (lambda: bf.Runtime(level=5), ValueError), (lambda: bf.function(lambda x: x, level=7), ValueError),
         (lambda: bf.load(model).run({"images": np.zeros((1, 64), np.float32)}, timeout=1e300), OverflowError),
         (lambda: bf.timeout(1e300).__enter__(), OverflowError),
-    ]:
+    ]
+    for call, other in cases:
         with pytest.raises(bf.Error) as caught:
             call()
         assert isinstance(caught.value, other)

@@ -11,7 +11,7 @@ import functools
 import os
 import threading
 import types
-from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, cast, overload
 
 import numpy as np
 
@@ -278,24 +278,16 @@ class Function(_native.Dispatcher):
         write_file(path, executable.bef)
 
 
-class FunctionOptions(TypedDict, total=False):
-    """The options of `function`."""
-
-    level: int | None
-    unroll: int
-    static: Iterable[str]
-    work_queue: str | None
-    timeout: float | None
-    max_memory: int | None
-    progress: Any
+@overload
+def function(f: Callable[..., Any], *, level: int | None = None, unroll: int = DEFAULT_UNROLL, static: Iterable[str] = (),
+             work_queue: str | None = None, timeout: float | None = None, max_memory: int | None = None,
+             progress: Any = None) -> Function: ...
 
 
 @overload
-def function(f: Callable[..., Any], **options: Unpack[FunctionOptions]) -> Function: ...
-
-
-@overload
-def function(f: None = None, **options: Unpack[FunctionOptions]) -> Callable[[Callable[..., Any]], Function]: ...
+def function(f: None = None, *, level: int | None = None, unroll: int = DEFAULT_UNROLL, static: Iterable[str] = (),
+             work_queue: str | None = None, timeout: float | None = None, max_memory: int | None = None,
+             progress: Any = None) -> Callable[[Callable[..., Any]], Function]: ...
 
 
 def function(f: Callable[..., Any] | None = None, *, level: int | None = None, unroll: int = DEFAULT_UNROLL,

@@ -9,6 +9,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
+from numpy import (
+    bool_ as bool, complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32,
+    uint64,
+)
 
 from ._native import Tensor
 from ._tensor import _call, _plain, _wrapped
@@ -234,8 +238,3 @@ zeros_like = ArrayFunction("zeros_like")
 
 e, inf, nan, pi = np.e, np.inf, np.nan, np.pi
 newaxis = None
-bool = np.bool_
-int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
-uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
-float16, float32, float64 = np.float16, np.float32, np.float64
-complex64, complex128 = np.complex64, np.complex128
