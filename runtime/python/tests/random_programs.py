@@ -6,9 +6,9 @@ some of them operator by operator on Tensors; what is printed is compared too.
     random_programs.py [COUNT [SEED]]     prints the source of the first program that differs
 """
 
+import contextlib
 import copy
 import io
-import contextlib
 import os
 import pathlib
 import random

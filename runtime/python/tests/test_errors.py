@@ -11,6 +11,25 @@ import befrost as bf
 import wrong
 
 FILE = wrong.__file__
+# The functions by the codes of their refusals.
+CODES = {
+    "P0100": "exception_of_an_object",
+    "P0102": """uses_try generator raises_what_is_known raises_sometimes deletes_an_item uses_with assigns_global
+defines_async""",
+    "P0103": "uses_random uses_numpy_random",
+    "P0104": "branch_dtypes return_dtypes list_of_two_types_in_a_loop list_types",
+    "P0105": "maybe_unassigned deleted_and_used deleted_on_one_way",
+    "P0106": "argument_assigned view_assigned list_that_may_be_another",
+    "P0107": "endless",
+    "P0108": "returns_function",
+    "P0109": "truth_of_a_dataclass truth_of_a_text length_of_a_text staged_key",
+    "P0112": """shortest_format_with_precision format_with_sign_and_zeros format_of_a_complex_number
+get_without_a_key reciprocal_of_integers argument_that_a_ufunc_lacks_here
+argument_that_a_function_lacks_here insertion_into_a_matrix prints_elsewhere index_of_one_boolean
+slice_of_a_list_is_assigned""",
+    "P0113": """too_many_positional_patterns pop_at_a_text number_with_a_base zip_of_other_lengths undefined_name
+static_index many_indices unpack no_broadcast in_helper too_many not_iterable""",
+}
 
 
 def marked(function: Any, mark: Any) -> Any:
@@ -48,6 +67,7 @@ def test_refused(case: Any) -> None:
         with pytest.raises(bf.CompileError) as info:
             call(*args)
         check(info.value, function, words)
+        assert function.__name__ in CODES[info.value.code].split() and bf.explain(info.value.code)
 
 
 @pytest.mark.parametrize("level", [0, 2])

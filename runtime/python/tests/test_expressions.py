@@ -1,8 +1,8 @@
 """Expressions of NumPy functions, methods, operators and index forms, on arrays and numbers of several dtypes: values,
 dtypes, and what is refused."""
 
-import pathlib
 import copy
+import pathlib
 import warnings
 from typing import Any
 

@@ -1,14 +1,17 @@
 """Where sources come from, and hostile ones: an error with a line, in bounded time and memory."""
 
-import pathlib
 import builtins
+import contextlib
 import functools
 import linecache
+import pathlib
 import random
+import resource
 import subprocess
 import sys
 import threading
-from typing import Any
+import time
+from typing import Any, Iterator
 
 import numpy as np
 import pytest
@@ -25,6 +28,17 @@ def refused(f: Any, *args: Any) -> Any:
     with pytest.raises(bf.CompileError) as info:
         bf.function(f)(*args)
     return info.value
+
+
+@contextlib.contextmanager
+def bounded(seconds: float, megabytes: int) -> Iterator[None]:
+    """Asserts that what happens takes no more time and memory."""
+    def peak() -> int:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+    begun, before = time.monotonic(), peak()
+    yield
+    assert time.monotonic() - begun < seconds and peak() - before < megabytes
 
 
 def test_lambdas_in_a_line() -> None:
@@ -82,8 +96,9 @@ def test_changed_file(tmp_path: pathlib.Path) -> None:
 
 
 def test_many_statements(tmp_path: pathlib.Path) -> None:
-    source = "def f(x):\n" + "    x = x + 1\n" * 20000 + "    return x\n"
-    assert bf.function(load(tmp_path, source).f, level=0)(np.int64(0)).item() == 20000
+    source = "def f(x):\n" + "    x = x + 1\n" * 100000 + "    return x\n"
+    with bounded(120, 1500):
+        assert bf.function(load(tmp_path, source).f, level=0)(np.int64(0)).item() == 100000
 
 
 def test_nested_ifs(tmp_path: pathlib.Path) -> None:
@@ -94,11 +109,36 @@ def test_nested_ifs(tmp_path: pathlib.Path) -> None:
 
 def test_elif_chain(tmp_path: pathlib.Path) -> None:
     lines = ["def f(x):", "    if x == 0:", "        y = 0"]
-    for i in range(1, 250):
+    for i in range(1, 1000):  # Python itself takes less than 3,000
         lines += [f"    elif x == {i}:", f"        y = {i}"]
     lines += ["    else:", "        y = -1", "    return y"]
     f = bf.function(load(tmp_path, "\n".join(lines)).f)
-    assert [f(np.int64(x)).item() for x in (0, 120, 249, 250)] == [0, 120, 249, -1]
+    with bounded(60, 500):
+        assert [f(np.int64(x)).item() for x in (0, 120, 999, 1000)] == [0, 120, 999, -1]
+
+
+def test_nested_conditional_expressions(tmp_path: pathlib.Path) -> None:
+    text = "x"
+    for i in range(900):
+        text = f"{i} if x > {i} else {text}"
+    f = bf.function(load(tmp_path, f"def f(x):\n    return {text}\n").f, level=0)
+    with bounded(60, 500):
+        assert (f(np.int64(5)).item(), f(np.int64(-3)).item()) == (4, -3)
+
+
+def test_types_that_grow_in_nested_loops(tmp_path: pathlib.Path) -> None:
+    # The type of `h` needs a try more for each name that it goes through, in each of the loops.
+    names, indent = "abcdefgh", "    "
+    lines = ["def f(x):", *(f"    {name} = 0" for name in names)]
+    for depth in range(5):
+        lines.append(f"{indent}while x > {depth}:")
+        indent += "    "
+        lines += [f"{indent}{a} = {b} * 2" for a, b in zip(names, names[1:])]
+        lines += [f"{indent}h = x * 0.5", f"{indent}x = x - 1"]
+    made = load(tmp_path, "\n".join([*lines, "    return a, h"])).f
+    with bounded(60, 500):
+        got = bf.function(made, level=0)(np.float64(3))
+    assert [part.item() for part in got] == list(made(np.float64(3)))
 
 
 def test_endless_static_loop() -> None:
