@@ -19,6 +19,7 @@ mod guest;
 mod kernel;
 mod operator;
 mod signature;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
@@ -35,6 +36,7 @@ use befrost_tensor::tf::op::{self, Cost, OpRow, Type};
 use befrost_tensor::{HostTensor, TensorError};
 
 pub use self::guest::{Frame, Kernels, Later, LibraryKernel, Operand, UseAttrs, UseShapes};
+pub use self::table::{TableKernel, check_table};
 
 use self::abi::{AttrSource, Attrs, EntryFn, HOST, LibraryMessage, RawKernel, RawLibrary, VERSION};
 use self::call::LibraryCall;

@@ -1,4 +1,4 @@
-//! The name and the signature of a kernel of a library: refused, or it could be one.
+//! The name and the signature of a kernel of a library, or a table of kernels: refused, or it could be one.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

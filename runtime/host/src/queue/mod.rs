@@ -55,8 +55,8 @@ pub fn check_may_wait() -> Result<(), KernelError> {
     if local::depth() < local::MAX_DEPTH { Ok(()) } else { Err(too_deep()) }
 }
 
-/// True if the calling thread runs a kernel: inside of a call, or of a task of this queue. Who waits there for
-/// another thread of the queue may wait for ever, if all threads do.
+/// True if the calling thread runs a kernel: inside of a call, or of a task of this queue. Who waits there
+/// for another thread of the queue may wait for ever, if all threads do.
 pub fn is_inside(queue: &Queue) -> bool {
     local::depth() > 0 || queue.local().local_tasks().is_some()
 }

@@ -3,9 +3,11 @@
 //! Bytes say what is called: each choice takes the next one, and 0 when there is none left. A file of a few
 //! bytes is a call of an operator on default attributes.
 
+use std::ffi::CString;
 use std::sync::LazyLock;
 
 use befrost::eager::{AttrValue, CoreRuntime, OpAttrs, TensorHandle};
+use befrost::library::{TableKernel, check_table};
 use befrost::{DType, HostTensor, Runtime, Shape, StringTensor, Value};
 use befrost_kernels::Strings;
 use befrost_tensor::mem::Malloc;
@@ -193,9 +195,40 @@ pub fn eager(bytes: &[u8]) -> bool {
     has_results
 }
 
-/// The target `library`: the name and the signature of a kernel of a library, a line each. Returns whether
-/// a library could have it.
+/// The target `library`: the name and the signature of a kernel of a library, a line each; or a table of
+/// kernels. Returns whether a library could have it.
+///
+/// ```text
+/// table BYTES VERSION N      the numbers of the library; N counts if there are no kernels
+/// BYTES FLAGS RUN            the numbers of a kernel, whose name and signature follow: - is a null pointer
+/// geo.length
+/// f64 f64 -> f64
+/// ```
 pub fn library(text: &str) -> bool {
+    if let Some(table) = text.strip_prefix("table ") {
+        return library_table(table);
+    }
     let (name, signature) = text.split_once('\n').unwrap_or((text, ""));
     befrost::library::check(name, signature).is_ok()
+}
+
+fn library_table(text: &str) -> bool {
+    let mut lines = text.lines();
+    let numbers = |line: Option<&str>| -> [u32; 3] {
+        let mut words = line.unwrap_or_default().split(' ').map(|word| word.parse().unwrap_or(0));
+        std::array::from_fn(|_| words.next().unwrap_or(0))
+    };
+    let c_text = |line: Option<&str>| {
+        let text = line.filter(|line| *line != "-")?;
+        CString::new(text.replace('\0', " ")).ok()
+    };
+    let [size, version, n_kernels] = numbers(lines.next());
+    let mut kernels = Vec::new();
+    while let Some(line) = lines.next() {
+        let [size, flags, run] = numbers(Some(line));
+        let (name, signature) = (c_text(lines.next()), c_text(lines.next()));
+        kernels.push(TableKernel { size, flags, name, signature, has_run: run != 0 });
+    }
+    let kernels = (!kernels.is_empty()).then_some(kernels);
+    check_table(size, version, kernels.as_deref(), n_kernels as usize).is_ok()
 }
