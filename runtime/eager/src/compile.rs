@@ -227,7 +227,7 @@ impl CpuOp for CompiledOp {
 
     fn run(&self, args: Operands, cx: &ExecContext) -> Result<SmallVec<[Value; 2]>, KernelError> {
         let mut results = call(&*self.function(&args)?, args, cx)?;
-        if self.row.signature().outputs.is_empty() {
+        if declared_results(self.row, &self.attrs) == Some(0) {
             // That the operator has ended.
             results.clear();
         }

@@ -329,6 +329,8 @@ impl Case {
         let error = execution.results.iter().find_map(|result| result.error());
         Some(match error {
             Some(error) => Err((error.code.to_string(), error.message.clone())),
+            // The truth value of an op without results is none of them.
+            None if results.is_empty() => Ok(Vec::new()),
             None => Ok(execution.results),
         })
     }
