@@ -504,6 +504,21 @@ fn cancelled_operators_do_not_run() {
 }
 
 #[test]
+fn an_operator_in_another_execution_ends_with_that_one() {
+    let core = core();
+    let other = ExecContext::new(Arc::new(Request::new(befrost_host::queue::from_spec("s").unwrap())));
+    for name in ["Neg", "tfrt_test.print"] {
+        let op = core.op(name, OpAttrs::new()).unwrap();
+        assert!(op.call_in(&other, &[floats(&[1.0])]).unwrap().iter().all(|y| y.wait().is_ok()), "{name}");
+    }
+    other.request.cancellation.cancel();
+    let neg = core.op("Neg", OpAttrs::new()).unwrap();
+    let y = neg.call_in(&other, &[floats(&[1.0])]).unwrap();
+    assert_eq!(y[0].wait().unwrap_err().code(), ErrorCode::Cancelled);
+    assert_eq!(read(&core, &neg.call(&[floats(&[1.0])]).unwrap()[0]), [-1.0]);
+}
+
+#[test]
 fn results_that_are_several_come_later_too() {
     let core = core_on("s").0.with_mode(Mode::Queued);
     let (axis, x) = (TensorHandle::from(HostTensor::from_vec([], vec![0i32]).unwrap()), floats(&[1.0, 2.0]));

@@ -6,6 +6,9 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString, PyType};
 
+/// The arguments of `Outputs`: names and values.
+type PyFields = (Vec<String>, Vec<Py<PyAny>>);
+
 /// The outputs of a run, by name or position; iterating gives their values.
 #[pyclass(frozen, module = "befrost")]
 pub(crate) struct Outputs {
@@ -72,7 +75,7 @@ impl Outputs {
         self.names.to_vec()
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (Vec<String>, Vec<Py<PyAny>>)) {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, PyFields) {
         let (py, this) = (slf.py(), slf.get());
         let values = this.values.iter().map(|value| value.clone_ref(py)).collect();
         (slf.get_type(), (this.names.to_vec(), values))

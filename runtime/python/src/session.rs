@@ -89,7 +89,7 @@ pub(crate) struct Session {
 /// The limit of the names that are remembered.
 const MAX_PREPARED: usize = 1 << 10;
 
-/// What runs were prepared for, by hashes of the names.
+/// The names that runs were prepared for, by their hashes.
 #[derive(Default)]
 struct PreparedNames {
     hashes: HashSet<u64>,
