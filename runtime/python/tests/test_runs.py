@@ -357,3 +357,21 @@ def test_many_versions_and_calls() -> None:
     assert f.stats().compilations <= 8 and f.stats().calls == 99 * 5
     with pytest.raises(OverflowError):
         f(1 << 70)
+
+
+def test_printing_that_runs_functions_and_sessions(monkeypatch: pytest.MonkeyPatch, images: Any) -> None:
+    """What is written may call what runs: the same function, a session."""
+    session = bf.Session(DATA / "digits_mlp.pb", threads=1)
+    begun: list[str] = []
+    made: list[Any] = []
+
+    class Calling:
+        def write(self, text: str) -> None:
+            if len(begun) < 3:
+                begun.append(text)
+                made.append((printing(np.int64(len(begun))).item(), session.run("logits", {"images": images[:1]}).shape))
+
+    printing(np.int64(0))
+    monkeypatch.setattr(sys, "stdout", Calling())
+    assert printing(np.int64(3)) == 4
+    assert made == [(4, (1, 10)), (3, (1, 10)), (2, (1, 10))]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import functools
 import keyword
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+import typing as _t  # not `Any`, which is an operator's name
 
-if TYPE_CHECKING:
+if _t.TYPE_CHECKING:
     import inspect
 
 import numpy as np
@@ -34,7 +34,7 @@ def summaries() -> dict[str, str]:
 MAX_CACHED = 4096
 
 
-class OperatorSignature(NamedTuple):
+class OperatorSignature(_t.NamedTuple):
     """The signature of an operator."""
 
     inputs: list[tuple[str, bool, str | None]]
@@ -54,8 +54,8 @@ class Operator:
 
     def __init__(self, name: str):
         self.__name__ = self.name = name
-        self._made: dict[Any, Any] = {}
-        self._eager: dict[Any, Any] = {}
+        self._made: dict[_t.Any, _t.Any] = {}
+        self._eager: dict[_t.Any, _t.Any] = {}
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class Operator:
             kinds(name, kinds.KEYWORD_ONLY, default=kinds.empty if default is None else ast.literal_eval(default))
             for name, _, default in self.signature.attributes if name.isidentifier() and not keyword.iskeyword(name)])
 
-    def arranged(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def arranged(self, operands: tuple[_t.Any, ...], attributes: dict[str, _t.Any]) -> tuple[tuple[_t.Any, ...], dict[str, _t.Any]]:
         """The operands in their order, without names and lists, and the attributes."""
         if self._n_lists < 2 and self.operand_names.isdisjoint(attributes):
             return operands, attributes
@@ -108,7 +108,7 @@ class Operator:
             raise WrongTypeError(f"'{self.name}' takes {len(inputs)} operands, and {len(operands)} were given")
         given = dict(zip((name for name, *_ in inputs), operands))
         attributes = dict(attributes)
-        flat: list[Any] = []
+        flat: list[_t.Any] = []
         for name, is_list, count in inputs:
             if safe(name) in attributes:
                 if name in given:
@@ -126,7 +126,7 @@ class Operator:
                 attributes.setdefault(count, len(given[name]))
         return tuple(flat), attributes
 
-    def __call__(self, *operands: Any, **attributes: Any) -> Any:
+    def __call__(self, *operands: _t.Any, **attributes: _t.Any) -> _t.Any:
         operands, attributes = self.arranged(operands, attributes)
         key = tuple(sorted((name, dtype_name(value)) for name, value in attributes.items())) if attributes else ()
         try:
@@ -144,11 +144,11 @@ class Operator:
             return made[0] if len(made) == 1 else tuple(made)
         raise error
 
-    def _prepare(self, key: Any, attributes: dict[str, Any]) -> Any:
+    def _prepare(self, key: _t.Any, attributes: dict[str, _t.Any]) -> _t.Any:
         """The operator of the eager core; False if that has none with these attributes."""
         plain = {name: dtype_name(value) for name, value in attributes.items()}
         try:
-            made: Any = _native.EagerOp(self.name, plain)
+            made: _t.Any = _native.EagerOp(self.name, plain)
         except _native.Failure:
             made = False
         with self._lock:
@@ -157,7 +157,7 @@ class Operator:
             self._eager[key] = made
         return made
 
-    def _compiled(self, operands: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    def _compiled(self, operands: tuple[_t.Any, ...], attributes: dict[str, _t.Any]) -> _t.Any:
         """Its results, by a program of one operator."""
         given = [part if isinstance(part, Tensor) else np.asarray(part) for part in operands]
         types = [(_element_name(part), part.shape) for part in given]
@@ -171,7 +171,7 @@ class Operator:
                 self._made[key] = executable
         return executable.run(given)
 
-    def _compile(self, types: list[tuple[str, tuple[int, ...]]], attributes: dict[str, Any]) -> Any:
+    def _compile(self, types: list[tuple[str, tuple[int, ...]]], attributes: dict[str, _t.Any]) -> _t.Any:
         graph = _native.Graph("main")
         ids = [graph.argument(f"x{i}", (name, list(shape))) for i, (name, shape) in enumerate(types)]
         plain = {key: dtype_name(value) for key, value in attributes.items()}
@@ -188,14 +188,14 @@ class Operator:
         raise error
 
 
-def _element_name(value: Any) -> str:
+def _element_name(value: _t.Any) -> str:
     """The name of a tensor's or an array's element type."""
     if isinstance(value, Tensor):
         return value.dtype_name
     return "string" if value.dtype.kind in "USTO" else str(value.dtype.name)
 
 
-def dtype_name(value: Any) -> Any:
+def dtype_name(value: _t.Any) -> _t.Any:
     """An attribute as the graph takes it: dtypes by name."""
     if isinstance(value, np.dtype) or isinstance(value, type) and issubclass(value, np.generic):
         return np.dtype(value).name
