@@ -200,6 +200,20 @@ fn damaged_saved_models_hold() {
 }
 
 #[test]
+fn the_corpus_of_devices_holds() {
+    let texts: Vec<String> =
+        corpus("devices").iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+    assert_eq!(texts.iter().filter(|text| fuzz::devices(text)).count(), 4);
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let (mut n_sets, n) = (0, 10_000);
+    for _ in 0..n {
+        let text = damaged(&texts[dice.below(texts.len())], &mut dice);
+        n_sets += usize::from(fuzz::devices(&text));
+    }
+    assert!(n_sets > 100 && n_sets < n, "{n_sets} were sets");
+}
+
+#[test]
 fn the_corpus_of_filecheck_holds() {
     for input in corpus("filecheck") {
         fuzz::file_check(&input);

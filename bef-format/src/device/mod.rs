@@ -19,12 +19,14 @@
 //!
 //! Not here: which devices a process really has, and which of them an op may use.
 
+mod config;
 mod name;
 mod picture;
 mod set;
 mod text;
 
+pub use config::{DeviceConfig, DeviceKernels, DeviceSpace, LinkConfig};
 pub use name::{DeviceName, DeviceSpec, LOCALHOST};
 pub use picture::{ScheduleView, device_colour, xml_text};
-pub use set::{DeviceConfig, DeviceSet, LinkConfig, MAX_CHANNELS, MAX_DEVICES, MAX_LOOPS};
+pub use set::{DeviceLink, DeviceSet, MAX_CHANNELS, MAX_DEVICES, MAX_LOOPS};
 pub use text::{DeviceSyntax, DeviceTextError};

@@ -3,20 +3,19 @@
 //! ```text
 //! set      = entry { "," entry }
 //! entry    = ["/job:NAME"] ["/replica:N"] ["/task:N"] ["/"] KIND ":" COUNT [properties]
-//! properties = "{" property { "," property } "}"
-//! property = threads=N | cores=N[-N] | memory=BYTES | streams=N | link=TIME/BYTES | speed=X
-//!          | flops=TYPE:X{"/"TYPE:X} | bandwidth=BYTES | overhead=TIME
-//!          | fail-after=N | fail-copy=N | fail-alloc=N
+//!          | SPEC "->" SPEC "=" TIME "/" BYTES
 //! ```
 //!
 //! The number after the kind is a count: `CPU:3` is CPU:0, CPU:1, CPU:2. A later entry of the same kind and
 //! task continues the numbering, so that devices of one kind may differ.
+//! `/device:SIM:0->/device:SIM:1=1us/50GB` is a link in one direction; the first that matches a pair of
+//! devices counts. Property `link` is the one to the host's memory, in both directions.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use super::config::{DeviceConfig, LINK, LinkConfig, link};
 use super::name::{DeviceName, DeviceSpec};
 use super::text::{Cursor, DeviceSyntax, DeviceTextError, shown};
 
@@ -29,54 +28,53 @@ pub const MAX_CHANNELS: i64 = 1 << 20;
 /// The deepest nest of loops in which parts of a program exchange values.
 pub const MAX_LOOPS: usize = 64;
 
+/// Maximum number of links of a set.
+const MAX_LINKS: usize = 4096;
+
+/// Maximum number of pairs of devices that links join.
+const MAX_LINKED: usize = 1 << 20;
+
 /// The devices that a program may use, in the order of their entries. The first is the client's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceSet {
     devices: Vec<(DeviceName, DeviceConfig)>,
+    links: Vec<DeviceLink>,
 }
 
-/// The properties of a device, where they are given.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DeviceConfig {
-    /// Number of worker threads of the device.
-    pub threads: Option<u32>,
-    /// The processor's cores to which its threads are pinned.
-    pub cores: Option<RangeInclusive<u32>>,
-    /// Capacity of its memory in bytes.
-    pub memory: Option<u64>,
-    /// Number of streams, each of which runs its work in order.
-    pub streams: Option<u32>,
-    /// The link to the host.
-    pub link: Option<LinkConfig>,
-    /// Speed, as a multiple of the host's.
-    pub speed: Option<f64>,
-    /// Arithmetic operations per second by type of element, as `f32`.
-    pub flops: Vec<(String, f64)>,
-    /// Bytes of its memory per second.
-    pub bandwidth: Option<f64>,
-    /// Nanoseconds that any operator takes.
-    pub overhead_ns: Option<f64>,
-    /// The launch that fails, from 1.
-    pub fail_after: Option<u32>,
-    /// The copy that fails, from 1.
-    pub fail_copy: Option<u32>,
-    /// The request of memory that fails, from 1.
-    pub fail_alloc: Option<u32>,
+/// A link from the devices that match a spec to those that match another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceLink {
+    /// The senders.
+    pub from: DeviceSpec,
+    /// The receivers.
+    pub to: DeviceSpec,
+    /// The link of each pair of them.
+    pub link: LinkConfig,
 }
 
-/// A link between two memories.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LinkConfig {
-    /// Nanoseconds before the first byte arrives.
-    pub latency_ns: f64,
-    /// Bytes per second after that.
-    pub bytes_per_s: f64,
+impl fmt::Display for DeviceLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DeviceLink { from, to, link } = self;
+        write!(f, "{from}->{to}={link}")
+    }
 }
 
 impl DeviceSet {
     /// All devices.
     pub fn devices(&self) -> impl ExactSizeIterator<Item = (&DeviceName, &DeviceConfig)> {
         self.devices.iter().map(|(name, config)| (name, config))
+    }
+
+    /// The links that are given, the first of a pair of devices counts.
+    pub fn links(&self) -> &[DeviceLink] {
+        &self.links
+    }
+
+    /// The set with the properties that `change` gives each device.
+    #[must_use]
+    pub fn with_configs(mut self, change: impl Fn(&DeviceName, &mut DeviceConfig)) -> DeviceSet {
+        self.devices.iter_mut().for_each(|(name, config)| change(name, config));
+        self
     }
 
     /// The set with a device of kind `host` in front, which is the client's: the first one of that kind, or
@@ -103,7 +101,7 @@ impl Default for DeviceSet {
     /// One CPU.
     fn default() -> DeviceSet {
         let name = DeviceSpec::default().name_of("CPU", 0);
-        DeviceSet { devices: vec![(name, DeviceConfig::default())] }
+        DeviceSet { devices: vec![(name, DeviceConfig::default())], links: Vec::new() }
     }
 }
 
@@ -111,29 +109,114 @@ impl FromStr for DeviceSet {
     type Err = DeviceTextError;
 
     fn from_str(text: &str) -> Result<DeviceSet, DeviceTextError> {
-        let (mut devices, mut next) = (Vec::new(), BTreeMap::new());
+        let (mut devices, mut links, mut next) = (Vec::new(), Vec::new(), BTreeMap::new());
         let mut text = Cursor::new(text);
         loop {
-            let (task, kind) = read_place(&mut text)?;
-            text.expect(":", "':' and the number of devices")?;
-            let at = text;
-            let count = text.number(u32::MAX)?;
-            if count == 0 {
-                return Err(at.error(DeviceSyntax::Expected("at least one device")));
+            if is_link(text) {
+                if links.len() == MAX_LINKS {
+                    return Err(text.error(DeviceSyntax::TooManyLinks));
+                }
+                links.push((text, read_link(&mut text)?));
+            } else {
+                let (task, kind) = read_place(&mut text)?;
+                text.expect(":", "':' and the number of devices")?;
+                let at = text;
+                let count = text.number(u32::MAX)?;
+                if count == 0 {
+                    return Err(at.error(DeviceSyntax::Expected("at least one device")));
+                }
+                if count as usize > MAX_DEVICES - devices.len() {
+                    return Err(at.error(DeviceSyntax::TooMany(MAX_DEVICES)));
+                }
+                let config = DeviceConfig::read(&mut text)?;
+                let first = next.entry(task.name_of(kind, 0)).or_insert(0);
+                let numbers = *first..*first + count;
+                devices.extend(numbers.map(|index| (task.name_of(kind, index), config.clone())));
+                *first += count;
             }
-            if count as usize > MAX_DEVICES - devices.len() {
-                return Err(at.error(DeviceSyntax::TooMany(MAX_DEVICES)));
-            }
-            let config = DeviceConfig::read(&mut text)?;
-            let first = next.entry(task.name_of(kind, 0)).or_insert(0);
-            devices.extend((*first..*first + count).map(|index| (task.name_of(kind, index), config.clone())));
-            *first += count;
             if text.is_at_end() {
-                return Ok(DeviceSet { devices });
+                break;
             }
             text.expect(",", "',' or the end")?;
         }
+        if devices.is_empty() {
+            return Err(text.error(DeviceSyntax::Expected("a device besides the links")));
+        }
+        check_links(&devices, &links)?;
+        Ok(DeviceSet { devices, links: links.into_iter().map(|(_, link)| link).collect() })
     }
+}
+
+impl fmt::Display for DeviceSet {
+    /// Prints the set as it is read. Equal neighbours are one entry.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_same = |(a, of_a): &(DeviceName, DeviceConfig), (b, of_b): &(DeviceName, DeviceConfig)| {
+            a.is_same_task(b) && a.kind() == b.kind() && of_a == of_b
+        };
+        for (i, entry) in self.devices.chunk_by(is_same).enumerate() {
+            let (name, config) = &entry[0];
+            let separator = if i == 0 { "" } else { "," };
+            let task = name.to_spec().without_kind();
+            write!(f, "{separator}{task}/{}:{}", name.kind(), entry.len())?;
+            let properties = config.properties();
+            if !properties.is_empty() {
+                write!(f, "{{{}}}", properties.join(","))?;
+            }
+        }
+        self.links.iter().try_for_each(|link| write!(f, ",{link}"))
+    }
+}
+
+/// True if an entry is a link.
+fn is_link(text: Cursor<'_>) -> bool {
+    let end = text.rest.find([',', '{']).unwrap_or(text.rest.len());
+    text.rest[..end].contains(ARROW)
+}
+
+const ARROW: &str = "->";
+
+fn read_link(text: &mut Cursor<'_>) -> Result<DeviceLink, DeviceTextError> {
+    fn spec(text: &mut Cursor<'_>) -> Result<DeviceSpec, DeviceTextError> {
+        let start = *text;
+        // A `-` that begins no arrow is refused with the spec.
+        let end = text.rest.find([',', '{', '=']).unwrap_or(text.rest.len());
+        let end = text.rest[..end].find(ARROW).unwrap_or(end);
+        let (spec, rest) = text.rest.split_at(end);
+        *text = Cursor { rest, at: start.at + end };
+        spec.parse().map_err(|error: DeviceTextError| DeviceTextError { at: start.at + error.at, ..error })
+    }
+    let from = spec(text)?;
+    text.expect(ARROW, "'->' and the device to which the link leads")?;
+    let to = spec(text)?;
+    text.expect("=", "'=' and TIME/BYTES of the link")?;
+    let at = *text;
+    let value = text.take_while(|c| c != ',');
+    let malformed = || DeviceSyntax::Value { property: "link", want: LINK, found: shown(value) };
+    Ok(DeviceLink { from, to, link: link(value).ok_or_else(|| at.error(malformed()))? })
+}
+
+/// Checks that each link joins devices, and that all together join no more pairs than there may be.
+fn check_links(
+    devices: &[(DeviceName, DeviceConfig)],
+    links: &[(Cursor<'_>, DeviceLink)],
+) -> Result<(), DeviceTextError> {
+    let client = DeviceSet::default();
+    let mut pairs = 0usize;
+    for (at, DeviceLink { from, to, link: _ }) in links {
+        let count = |spec: &DeviceSpec| {
+            let all = devices.iter().chain(&client.devices);
+            all.filter(|(name, _)| spec.matches(name)).count()
+        };
+        let (n_from, n_to) = (count(from), count(to));
+        if n_from == 0 || n_to == 0 {
+            return Err(at.error(DeviceSyntax::LinkOfNone));
+        }
+        pairs = pairs.saturating_add(n_from.saturating_mul(n_to));
+        if pairs > MAX_LINKED {
+            return Err(at.error(DeviceSyntax::TooManyLinks));
+        }
+    }
+    Ok(())
 }
 
 /// The task of an entry, and the kind.
@@ -151,226 +234,4 @@ fn read_place<'t>(text: &mut Cursor<'t>) -> Result<(DeviceSpec, &'t str), Device
     *text = Cursor { rest: &start.rest[split..], at: start.at + split };
     text.eat("/");
     Ok((task, text.word(KIND)?))
-}
-
-impl fmt::Display for DeviceConfig {
-    /// Prints the properties that are given, as ` threads=2 memory=1024B`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DeviceConfig { threads, cores, memory, streams, link, speed, flops, .. } = self;
-        let DeviceConfig { bandwidth, overhead_ns, fail_after, fail_copy, fail_alloc, .. } = self;
-        if let Some(threads) = threads {
-            write!(f, " threads={threads}")?;
-        }
-        if let Some(cores) = cores {
-            write!(f, " cores={}-{}", cores.start(), cores.end())?;
-        }
-        if let Some(memory) = memory {
-            write!(f, " memory={memory}B")?;
-        }
-        if let Some(streams) = streams {
-            write!(f, " streams={streams}")?;
-        }
-        if let Some(LinkConfig { latency_ns, bytes_per_s }) = link {
-            write!(f, " link={latency_ns}ns/{bytes_per_s}B")?;
-        }
-        if let Some(speed) = speed {
-            write!(f, " speed={speed}")?;
-        }
-        for (i, (dtype, rate)) in flops.iter().enumerate() {
-            write!(f, "{}{dtype}:{rate}", if i == 0 { " flops=" } else { "/" })?;
-        }
-        if let Some(rate) = bandwidth {
-            write!(f, " bandwidth={rate}B")?;
-        }
-        if let Some(time) = overhead_ns {
-            write!(f, " overhead={time}ns")?;
-        }
-        if let Some(n) = fail_after {
-            write!(f, " fail-after={n}")?;
-        }
-        if let Some(n) = fail_copy {
-            write!(f, " fail-copy={n}")?;
-        }
-        if let Some(n) = fail_alloc {
-            write!(f, " fail-alloc={n}")?;
-        }
-        Ok(())
-    }
-}
-
-impl DeviceConfig {
-    /// Reads the properties, if there are any.
-    fn read(text: &mut Cursor<'_>) -> Result<DeviceConfig, DeviceTextError> {
-        let mut config = DeviceConfig::default();
-        if !text.eat("{") {
-            return Ok(config);
-        }
-        loop {
-            let start = *text;
-            let property = text.take_while(|c| c.is_ascii_lowercase() || c == '-');
-            text.expect("=", "a property and '='")?;
-            let at = *text;
-            let value = text.take_while(|c| !matches!(c, ',' | '}'));
-            match property {
-                "threads" => {
-                    put(&mut config.threads, start, at, "threads", POSITIVE, positive(value), value)?;
-                }
-                "cores" => {
-                    put(&mut config.cores, start, at, "cores", "N or N-N", cores(value), value)?;
-                }
-                "memory" => {
-                    put(&mut config.memory, start, at, "memory", BYTES, bytes(value), value)?;
-                }
-                "streams" => {
-                    put(&mut config.streams, start, at, "streams", POSITIVE, positive(value), value)?;
-                }
-                "link" => {
-                    put(&mut config.link, start, at, "link", "TIME/BYTES, as 5us/10GB", link(value), value)?;
-                }
-                "speed" => {
-                    put(&mut config.speed, start, at, "speed", "a positive number", decimal(value), value)?;
-                }
-                "flops" => {
-                    let mut rates = (!config.flops.is_empty()).then_some(Vec::new());
-                    put(&mut rates, start, at, "flops", FLOPS, flops(value), value)?;
-                    config.flops = rates.unwrap_or_default();
-                }
-                "bandwidth" => {
-                    put(&mut config.bandwidth, start, at, "bandwidth", BYTES, rate(value), value)?;
-                }
-                "overhead" => {
-                    put(
-                        &mut config.overhead_ns,
-                        start,
-                        at,
-                        "overhead",
-                        "a time, as 200ns",
-                        time(value),
-                        value,
-                    )?;
-                }
-                "fail-after" => {
-                    put(&mut config.fail_after, start, at, "fail-after", POSITIVE, positive(value), value)?;
-                }
-                "fail-copy" => {
-                    put(&mut config.fail_copy, start, at, "fail-copy", POSITIVE, positive(value), value)?;
-                }
-                "fail-alloc" => {
-                    put(&mut config.fail_alloc, start, at, "fail-alloc", POSITIVE, positive(value), value)?;
-                }
-                other => return Err(start.error(DeviceSyntax::UnknownProperty(shown(other)))),
-            }
-            if text.eat("}") {
-                return Ok(config);
-            }
-            text.expect(",", "',' or '}'")?;
-        }
-    }
-}
-
-const POSITIVE: &str = "a positive number without fraction";
-const BYTES: &str = "a number of bytes, as 64MiB";
-const FLOPS: &str = "TYPE:OPERATIONS, as f32:20000000000/f64:10000000000";
-
-/// Stores a property, which must be new and have a value.
-fn put<T>(
-    slot: &mut Option<T>,
-    start: Cursor<'_>,
-    at: Cursor<'_>,
-    property: &'static str,
-    want: &'static str,
-    value: Option<T>,
-    found: &str,
-) -> Result<(), DeviceTextError> {
-    if slot.is_some() {
-        return Err(start.error(DeviceSyntax::Twice(property)));
-    }
-    if value.is_none() {
-        return Err(at.error(DeviceSyntax::Value { property, want, found: shown(found) }));
-    }
-    *slot = value;
-    Ok(())
-}
-
-fn whole(text: &str) -> Option<u32> {
-    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
-}
-
-fn positive(text: &str) -> Option<u32> {
-    whole(text).filter(|&number| number > 0)
-}
-
-fn decimal(text: &str) -> Option<f64> {
-    let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    is_plain.then(|| text.parse().ok())?.filter(|number: &f64| number.is_finite() && *number > 0.0)
-}
-
-fn cores(text: &str) -> Option<RangeInclusive<u32>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (whole(first)?, whole(last)?);
-    (first <= last).then_some(first..=last)
-}
-
-/// Splits a text before its unit.
-fn split_unit(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()))
-}
-
-fn bytes(text: &str) -> Option<u64> {
-    let (number, unit) = split_unit(text);
-    let number = number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse::<u64>().ok())??;
-    number.checked_mul(unit_bytes(unit)?).filter(|&bytes| bytes > 0)
-}
-
-fn unit_bytes(unit: &str) -> Option<u64> {
-    Some(match unit {
-        "" | "B" => 1,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "TB" => 1_000_000_000_000,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        "TiB" => 1 << 40,
-        _ => return None,
-    })
-}
-
-fn link(text: &str) -> Option<LinkConfig> {
-    let (latency, bytes) = text.split_once('/')?;
-    Some(LinkConfig { latency_ns: time(latency)?, bytes_per_s: rate(bytes)? })
-}
-
-/// Nanoseconds.
-fn time(text: &str) -> Option<f64> {
-    let (time, unit) = split_unit(text);
-    let nanoseconds = match unit {
-        "ns" => 1.0,
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return None,
-    };
-    Some(decimal(time)? * nanoseconds).filter(|time| time.is_finite())
-}
-
-/// Bytes, in a second.
-fn rate(text: &str) -> Option<f64> {
-    let (amount, unit) = split_unit(text);
-    Some(decimal(amount)? * unit_bytes(unit)? as f64).filter(|rate| rate.is_finite())
-}
-
-/// Operations per second by type of element, each type once.
-fn flops(text: &str) -> Option<Vec<(String, f64)>> {
-    let mut rates: Vec<(String, f64)> = Vec::new();
-    for one in text.split('/') {
-        let (dtype, rate) = one.split_once(':')?;
-        let is_type = !dtype.is_empty() && dtype.bytes().all(|b| b.is_ascii_alphanumeric());
-        if !is_type || rates.iter().any(|(known, _)| known == dtype) {
-            return None;
-        }
-        rates.push((dtype.to_owned(), decimal(rate)?));
-    }
-    Some(rates)
 }

@@ -39,6 +39,10 @@ pub enum DeviceSyntax {
     },
     /// There are more devices than this.
     TooMany(usize),
+    /// There are too many links, or they join too many pairs of devices.
+    TooManyLinks,
+    /// A link whose sender or receiver is no device.
+    LinkOfNone,
 }
 
 impl fmt::Display for DeviceTextError {
@@ -60,6 +64,8 @@ impl fmt::Display for DeviceTextError {
                 write!(f, "'{property}' is {want}, not '{found}'")
             }
             DeviceSyntax::TooMany(most) => write!(f, "there are more than {most} devices"),
+            DeviceSyntax::TooManyLinks => write!(f, "the links are too many, or join too many devices"),
+            DeviceSyntax::LinkOfNone => write!(f, "the link joins no devices"),
         }
     }
 }

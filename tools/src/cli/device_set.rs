@@ -7,14 +7,14 @@
 //! ```
 //!
 //! A file becomes the text that the command line would have had, which is checked as such. Devices of a kind
-//! and task come in the order of their numbers. Links lead from the host to another device, or back; where
-//! the two differ, the slower one counts for both.
+//! and task come in the order of their numbers. A link leads in one direction. One from or to the host is the
+//! device's link in the other direction too, if there is none there; of several the slower one.
 
 use std::fmt::Write;
 use std::fs::File;
 use std::path::Path;
 
-use bef_format::device::{DeviceSet, DeviceSpec, DeviceTextError};
+use bef_format::device::{DeviceName, DeviceSet, DeviceSpec, DeviceTextError};
 use serde_json::{Map, Value as Json};
 
 use super::files::up_to;
@@ -67,11 +67,25 @@ fn number(json: &Json, at: &str) -> Result<f64, String> {
 fn set_of(json: &Json) -> Result<String, String> {
     let set = members(json, "the set", &["devices", "links"])?;
     let links = links(items(set, "links")?)?;
+    let client = DeviceSet::default();
+    let Some((host, _)) = client.devices().next() else { return Err("there is no host".to_owned()) };
     let mut all = String::new();
     for (i, device) in items(set, "devices")?.iter().enumerate() {
         let at = format!("devices[{i}]");
-        let known =
-            ["name", "threads", "cores", "memory", "streams", "flops", "bandwidth", "overhead_ns", "speed"];
+        let known = [
+            "name",
+            "threads",
+            "cores",
+            "memory",
+            "streams",
+            "flops",
+            "bandwidth",
+            "overhead_ns",
+            "speed",
+            "priority",
+            "space",
+            "kernels",
+        ];
         let device = members(device, &at, &known)?;
         let name = text(device, &at, "name")?;
         let malformed = |error: DeviceTextError| format!("{at}.name '{name}' is malformed: {error}");
@@ -87,7 +101,8 @@ fn set_of(json: &Json) -> Result<String, String> {
         let full = set.devices().last().map(|(full, _)| full).filter(|full| spec.matches(full));
         let full = full.ok_or_else(|| format!("{at}.name '{name}' is not the next number of its kind"))?;
         let mut properties = properties(device, &at)?;
-        if let Some((_, (latency, rate))) = links.iter().find(|(spec, _)| spec.matches(full)) {
+        let to_host = links.iter().filter_map(|link| link_to(host, full, link));
+        if let Some((latency, rate)) = to_host.reduce(|a, b| (a.0.max(b.0), a.1.min(b.1))) {
             properties.push(format!("link={latency}ns/{rate}B"));
         }
         if !properties.is_empty() {
@@ -95,7 +110,14 @@ fn set_of(json: &Json) -> Result<String, String> {
             parse(&all)?;
         }
     }
-    if all.is_empty() { Err("it has no devices".to_owned()) } else { Ok(all) }
+    if all.is_empty() {
+        return Err("it has no devices".to_owned());
+    }
+    for Link { from, to, rate: (latency, bytes) } in &links {
+        _ = write!(all, ",{from}->{to}={latency}ns/{bytes}B");
+    }
+    all.parse::<DeviceSet>().map_err(|error| format!("links: {error}"))?;
+    Ok(all)
 }
 
 /// The properties of a device as the command line has them.
@@ -104,7 +126,7 @@ fn properties(device: &Map<String, Json>, at: &str) -> Result<Vec<String>, Strin
     for (name, value) in device.iter().filter(|(name, _)| *name != "name") {
         let at = format!("{at}.{name}");
         properties.push(match (name.as_str(), value) {
-            ("cores", Json::String(cores)) => format!("cores={cores}"),
+            ("cores" | "space" | "kernels", Json::String(value)) => format!("{name}={value}"),
             ("flops", rates) => {
                 let rates = rates.as_object().ok_or_else(|| format!("{at} is no object"))?;
                 let one = |(dtype, rate): (&String, &Json)| Ok(format!("{dtype}:{}", number(rate, &at)?));
@@ -118,30 +140,30 @@ fn properties(device: &Map<String, Json>, at: &str) -> Result<Vec<String>, Strin
     Ok(properties)
 }
 
-/// A spec, and the latency and the rate of the link to devices that match it.
-type Link = (DeviceSpec, (f64, f64));
+/// A link: its ends, the latency in nanoseconds and the bytes per second.
+struct Link {
+    from: DeviceSpec,
+    to: DeviceSpec,
+    rate: (f64, f64),
+}
+
+/// The rate of a link between the host and a device, in either direction.
+fn link_to(host: &DeviceName, device: &DeviceName, link: &Link) -> Option<(f64, f64)> {
+    let ends = [(&link.from, &link.to), (&link.to, &link.from)];
+    let joins = ends.into_iter().any(|(a, b)| a.matches(host) && b.matches(device));
+    (joins && device != host).then_some(link.rate)
+}
 
 fn links(json: &[Json]) -> Result<Vec<Link>, String> {
-    let set = DeviceSet::default();
-    let Some((host, _)) = set.devices().next() else { return Ok(Vec::new()) };
-    let mut links: Vec<Link> = Vec::new();
-    for (i, link) in json.iter().enumerate() {
+    let read = |(i, link): (usize, &Json)| {
         let at = format!("links[{i}]");
         let link = members(link, &at, &["from", "to", "latency_ns", "bytes_per_s"])?;
         let end = |name| -> Result<DeviceSpec, String> {
             let spec = text(link, &at, name)?;
             spec.parse::<DeviceSpec>().map_err(|error| format!("{at}.{name} '{spec}' is malformed: {error}"))
         };
-        let (from, to) = (end("from")?, end("to")?);
-        let Some(other) = [(&from, &to), (&to, &from)].into_iter().find(|(end, _)| end.matches(host)) else {
-            return Err(format!("{at} leads neither from nor to the host, {host}"));
-        };
         let rate = |name: &str| number(link.get(name).unwrap_or(&Json::Null), &format!("{at}.{name}"));
-        let (latency, rate) = (rate("latency_ns")?, rate("bytes_per_s")?);
-        match links.iter_mut().find(|(spec, _)| spec == other.1) {
-            Some((_, known)) => *known = (known.0.max(latency), known.1.min(rate)),
-            None => links.push((other.1.clone(), (latency, rate))),
-        }
-    }
-    Ok(links)
+        Ok(Link { from: end("from")?, to: end("to")?, rate: (rate("latency_ns")?, rate("bytes_per_s")?) })
+    };
+    json.iter().enumerate().map(read).collect()
 }

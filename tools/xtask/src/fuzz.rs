@@ -26,10 +26,11 @@ const FLAGS: [&str; 7] = [
 ];
 
 /// The targets, and the folders of `testdata` with seed files.
-const TARGETS: [(&str, &[&str]); 13] = [
+const TARGETS: [(&str, &[&str]); 14] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
     ("bundle", &[]),
+    ("devices", &[]),
     ("filecheck", &["filecheck"]),
     ("graphdef", &["graphdefs"]),
     ("npy", &[]),

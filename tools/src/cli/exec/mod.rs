@@ -408,7 +408,7 @@ fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts)
     }
 }
 
-/// Prints the devices of a set, one per line; without a set those that there are anyway.
+/// Prints the devices of a set, one per line, and the links; without a set those that there are anyway.
 fn list_devices(devices: Option<&str>) -> Result<(), Failure> {
     let set: DeviceSet =
         devices.map_or_else(|| Ok(DeviceSet::default()), str::parse).map_err(|error: DeviceTextError| {
@@ -418,6 +418,7 @@ fn list_devices(devices: Option<&str>) -> Result<(), Failure> {
     for (name, config) in set.devices() {
         text.push_str(&format!("{name}{config}\n"));
     }
+    set.links().iter().for_each(|link| text.push_str(&format!("{link}\n")));
     print(&text)
 }
 

@@ -1,4 +1,5 @@
-//! Properties that hold for every input: text, model, checkpoint, file of arrays, input of FileCheck, call.
+//! Properties that hold for every input: text, model, checkpoint, file of arrays, devices, input of
+//! FileCheck, call.
 //! The fuzz targets and the tests that run their corpora share them.
 //!
 //! A parsed program is printed in every form. Each printed text parses to the same program and prints the
@@ -11,6 +12,7 @@ mod eager;
 use std::sync::Arc;
 
 use bef_format::AlignedBytes;
+use bef_format::device::{DeviceName, DeviceSet, DeviceSpec};
 use befrost_compiler::diag::{self, Diagnostic};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph;
@@ -122,6 +124,31 @@ pub fn file_check(data: &[u8]) -> bool {
     options.verbosity = filecheck::Verbosity::All;
     let source = |name, bytes| filecheck::Source { name, bytes };
     filecheck::check(&options, source("checks", check_file), source("input", input)).is_ok()
+}
+
+/// The target `devices`: a name, a spec or a set of devices that is read prints as a text that is read as the
+/// same, and an error is inside of the text. Returns whether the text is a set.
+pub fn devices(text: &str) -> bool {
+    if let Ok(name) = text.parse::<DeviceName>() {
+        assert_eq!(name.to_string().parse(), Ok(name), "{text:?}");
+    }
+    let spec = text.parse::<DeviceSpec>();
+    if let Ok(spec) = &spec {
+        assert_eq!(spec.to_string().parse().as_ref(), Ok(spec), "{text:?}");
+    }
+    let set = match text.parse::<DeviceSet>() {
+        Ok(set) => set,
+        Err(error) => {
+            assert!(error.at <= text.len() && !error.to_string().is_empty(), "{text:?}: {error:?}");
+            return false;
+        }
+    };
+    assert_eq!(set.to_string().parse().as_ref(), Ok(&set), "{text:?} is printed as {set}");
+    for ((name, _), spec) in set.devices().zip(&spec) {
+        let is_same = spec.within(&name.to_spec()) == name.to_spec();
+        assert_eq!(spec.matches(name), is_same, "{spec} and {name}");
+    }
+    true
 }
 
 /// The target `graphdef`: an imported graph that the verifier accepts stays valid after every pass at every
