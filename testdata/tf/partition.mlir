@@ -11,6 +11,10 @@
 // RUN: ir-translate %t/CPU_1.bef | FileCheck %s --check-prefix=PART
 // RUN: ir-translate %t/CPU_0.bef | FileCheck %s --check-prefix=PRUNED
 
+// RUN: not ir-opt %s --pass-pipeline='builtin.module(tf-partition{devices=CPU:2 only=CPU_7})' 2>&1 | FileCheck %s --check-prefix=NO-PART
+// NO-PART: error[E1007]: there is no such part
+// NO-PART: the parts are CPU_0, CPU_1
+
 // A value crosses once, to all of its readers; results end with the client.
 // CHECK-LABEL: func.func @chain(
 // CHECK: dev.parts(%arg0) {gives = {{.*}}, parts = [@chain.CPU_0, @chain.CPU_1], takes = {{.*}}}

@@ -10,6 +10,12 @@
 // RUN: sed -e 's/"ns": /"ns": -/' %t.json > %t.wrong.json
 // RUN: not bef-exec %s --devices CPU:2 --cost-profile %t.wrong.json --input f32:2 2>&1 | FileCheck %s --check-prefix=WRONG
 // RUN: not bef-exec %s --devices CPU:2 --cost-profile %t.none.json --input f32:2 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: sed -e 's/placement-measured.mlir:/other.mlir:/' %t.json > %t.other.json
+// RUN: bef-exec %s --devices CPU:2 --cost-profile %t.other.json --input f32:2 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: sed -e '2s/placement-measured.mlir:[0-9]*/other.mlir:1/' %t.json > %t.some.json
+// RUN: bef-exec %s --devices CPU:2 --cost-profile %t.some.json --input f32:2 2>&1 | FileCheck %s --check-prefix=SOME
+// OTHER: warning: the profile has no time of any operator of this program
+// SOME: warning: 1 places of the profile are no operators of this program, as '{{.*}}other.mlir:1:
 
 // Two long ops beside each other: together as long as one.
 // CHECK: `tf.Sin` {{.*}} 5000.0 us

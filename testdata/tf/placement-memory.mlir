@@ -20,7 +20,7 @@ func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
 // RUN: FileCheck %s --check-prefix=SVG --input-file=%t.svg
 // NUMBERS: device:CPU:0: busy {{[1-9][0-9.]*}} us, peak {{[1-9][0-9]*}} bytes
 // NUMBERS: device:CPU:1: busy 0.0 us, peak 0 bytes
-// NUMBERS: makespan {{[1-9][0-9.]*}} us, lower bound {{[1-9][0-9.]*}} us, 0 bytes cross
+// NUMBERS: makespan {{[1-9][0-9.]*}} us, lower bound {{[1-9][0-9.]*}} us, critical path {{[1-9][0-9.]*}} us, 0 bytes cross
 // SVG: <svg xmlns="http://www.w3.org/2000/svg" width="1540"
 // SVG: device:CPU:1</text>
 // SVG: <rect {{.*}}<title>`tf.Mul` 0.0 us to
@@ -37,3 +37,10 @@ func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
 // PARTS: >chain.CPU_1</text>
 // PARTS: stroke="#000" stroke-width="2.5"
 // PARTS: <title>`dev.recv` on /job:localhost/replica:0/task:0/device:CPU:1</title>
+
+// `first` moves to another device if there is no room, also for variables.
+// RUN: ir-opt %s --pass-pipeline='builtin.module(tf-place{devices=CPU:1{memory=3kB},CPU:1{memory=100kB} policy=first})' | FileCheck %s --check-prefix=MOVES
+// RUN: ir-opt %S/placement-variables.mlir --pass-pipeline='builtin.module(tf-place{devices=CPU:1{memory=3kB},CPU:1{memory=100kB} policy=first})' | FileCheck %s --check-prefix=MOVES
+// MOVES: func.func @main
+// MOVES-NOT: device:CPU:0
+// MOVES: device:CPU:1

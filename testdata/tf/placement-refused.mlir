@@ -41,3 +41,17 @@ func.func @resource_wins(%x: tensor<f32>) {
   "tf.AssignVariableOp"(%v, %x) {device = "/cpu:0"} : (tensor<!tf_type.resource>, tensor<f32>) -> ()
   tfrt.return
 }
+
+// -----
+
+// The error says how the two ops are tied to each other.
+// RUN: not ir-opt %s --split-input-file --pass-pipeline='builtin.module(tf-place{devices=CPU:2})' 2>&1 | FileCheck %s --check-prefix=PATH
+// PATH: they share a device: `tf.Sin`, group 'g' of @contradiction, `tf.Neg`
+// PATH: they share a device: `tf.VarHandleOp`, resource 'v', `tf.VarHandleOp`, group 'g' of @path, `tf.Neg`
+func.func @path(%x: tensor<f32>) -> tensor<f32> {
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>, shared_name = "v", device = "/cpu:1"} : () -> tensor<!tf_type.resource>
+  %w = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>, shared_name = "v", colocate = ["g"]} : () -> tensor<!tf_type.resource>
+  // expected-error @+1 {{`tf.Neg` is to run on '/device:CPU:0' and together with `tf.VarHandleOp`, which is on '/device:CPU:1'}}
+  %a = "tf.Neg"(%x) {device = "/cpu:0", colocate = ["g"]} : (tensor<f32>) -> tensor<f32>
+  tfrt.return %a : tensor<f32>
+}

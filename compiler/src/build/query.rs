@@ -132,10 +132,25 @@ pub fn infer(
 
 /// The work of evaluating an op once; `None` if it depends on unknown dimensions, or the op is ill-typed.
 pub fn work(m: &Module, op: OpId, row: &OpRow) -> Option<Work> {
-    let operands: Vec<ValueId> = m.operands(op).collect();
+    work_for(m, op, row, &|value| partial_shape(m, m.value_type(value)))
+}
+
+/// [`work`], where unknown dimensions of operands count as 1.
+pub fn least_work(m: &Module, op: OpId, row: &OpRow) -> Option<Work> {
+    work_for(m, op, row, &|value| match shape_of(m, m.value_type(value)) {
+        Some(dims) => {
+            let dims: Vec<i64> = dims.iter().map(|&dim| if dim == DYNAMIC { 1 } else { dim }).collect();
+            PartialShape::from_i64(&dims).unwrap_or_else(|_| PartialShape::unknown())
+        }
+        None => PartialShape::unknown(),
+    })
+}
+
+fn work_for(m: &Module, op: OpId, row: &OpRow, shape: &dyn Fn(ValueId) -> PartialShape) -> Option<Work> {
+    // Control edges follow the operands.
+    let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).collect();
     let attrs = tf::attrs_of(m, op, row.signature());
-    let shape = |value| partial_shape(m, m.value_type(value));
-    with_operands(m, &operands, &shape, |facts| row.work(&attrs, facts).ok().flatten()).ok()?
+    with_operands(m, &operands, shape, |facts| row.work(&attrs, facts).ok().flatten()).ok()?
 }
 
 /// Calls `act` with the static knowledge about the operands.

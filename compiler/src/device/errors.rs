@@ -2,7 +2,7 @@
 
 use bef_format::device::{DeviceSpec, DeviceTextError};
 
-use super::specs::{Devices, kinds};
+use super::specs::{DeviceIndex, Devices};
 use crate::diag::{Diagnostic, Severity, shortened};
 use crate::dialects::tf_executor::node;
 use crate::ir::{Module, OpId};
@@ -42,19 +42,13 @@ pub(super) fn no_device(m: &Module, op: OpId, spec: &DeviceSpec, devices: &Devic
         .help("name a device that there is, or use soft placement, which drops index and kind of a spec")
 }
 
-/// E1003: a spec whose devices have no kernels.
-pub(super) fn no_kernel(m: &Module, op: OpId, spec: &DeviceSpec) -> Diagnostic {
-    let kinds: Vec<&str> = kinds().collect();
-    let kinds = kinds.join(", ");
-    at(
-        m,
-        op,
-        "E1003",
-        format!(
-            "{}: no device that matches '{spec}' has a kernel for it; kinds that have one: {kinds}",
-            op_text(m, op)
-        ),
-    )
+/// E1003: an op for which no device that matches its spec has a kernel. The spec is that of its group.
+pub(super) fn no_kernel(m: &Module, op: OpId, spec: &DeviceSpec, devices: &Devices) -> Diagnostic {
+    let matching = if spec.is_open() { String::new() } else { format!(" that matches '{spec}'") };
+    let kinds: Vec<&str> = devices.kinds_with_kernel(m, op).into_iter().collect();
+    let kinds = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
+    let message = format!("{}: no device{matching} has a kernel for it", op_text(m, op));
+    at(m, op, "E1003", format!("{message}; kinds that have one: {kinds}"))
 }
 
 /// E1004: two ops that share a device and have contradicting specs; `path` says why they share it.
@@ -63,7 +57,7 @@ pub(super) fn contradiction(
     op: OpId,
     spec: &DeviceSpec,
     other: (OpId, &DeviceSpec),
-    path: &str,
+    path: String,
 ) -> Diagnostic {
     let (other, other_spec) = other;
     let (one, two) = (op_text(m, op), op_text(m, other));
@@ -74,7 +68,7 @@ pub(super) fn contradiction(
         format!("{one} is to run on '{spec}' and together with {two}, which is on '{other_spec}'"),
     )
     .label(m.op_spans.at(other).copied(), "on another device")
-    .note(None, path.to_owned())
+    .note(None, path)
 }
 
 /// E1004, a warning: an op that follows its resource to another device than its spec says.
@@ -98,15 +92,14 @@ pub(super) fn soft(m: &Module, op: OpId, spec: &DeviceSpec, softer: &DeviceSpec)
 }
 
 /// E1005: memories that are too small: numbers of the devices, demand and capacity in bytes.
-pub(super) fn no_memory(devices: &Devices, over: &[(usize, f64, f64)]) -> Diagnostic {
-    let one = |&(device, demand, capacity): &(usize, f64, f64)| {
-        // A number of a device in its set.
-        let name = devices.name(device as u16);
+pub(super) fn no_memory(devices: &Devices, over: &[(DeviceIndex, f64, f64)]) -> Diagnostic {
+    let one = |&(device, demand, capacity): &(DeviceIndex, f64, f64)| {
+        let name = devices.name(device);
         format!("{name} needs {demand:.0} bytes and has {capacity:.0}")
     };
     let over: Vec<String> = over.iter().take(MAX_LISTED).map(one).collect();
     Diagnostic::error("E1005", format!("the program does not fit into memory: {}", over.join("; ")))
-        .note(None, "counted are the constants that a device reads and the values that live at a time")
+        .note(None, "counted are the constants that a device reads, its variables, and the values that live at a time")
         .help("give the devices more `memory`, or the operators more devices")
 }
 
@@ -119,12 +112,6 @@ pub(super) fn bad_cost(m: &Module, op: OpId) -> Diagnostic {
 /// E1007: too many copies of functions that are called on different devices.
 pub(super) fn too_many_copies(m: &Module, op: OpId, most: usize) -> Diagnostic {
     at(m, op, "E1007", format!("the functions are called on different devices: more than {most} copies"))
-}
-
-/// E1007: too many devices for a simulation.
-pub(super) fn too_many_to_simulate(n: usize, most: usize) -> Diagnostic {
-    Diagnostic::error("E1007", format!("{n} devices: at most {most} can be simulated"))
-        .help("place with the policy `first`, which simulates nothing, and do not print")
 }
 
 /// E1007: a malformed set of devices.

@@ -19,6 +19,7 @@
 //! that follow.
 
 pub(crate) mod collectives;
+mod crossings;
 pub(crate) mod errors;
 mod handles;
 pub(crate) mod homes;

@@ -29,6 +29,8 @@ pub struct DeviceOptions {
     pub soft: bool,
     /// Whether the placement is printed.
     pub print: bool,
+    /// Whether the transfers between devices are printed.
+    pub print_transfers: bool,
     /// Whether a picture of the simulated schedule is printed, as SVG.
     pub draw: bool,
     /// Whether a picture of the placed program is printed, as SVG.
@@ -76,7 +78,11 @@ impl DeviceOptions {
 
     /// The passes that keep optimizations from crossing devices.
     pub(crate) fn cross(&self) -> String {
-        if self.devices.is_empty() { String::new() } else { format!("tf-transfers{{{}}},", self.devices()) }
+        if self.devices.is_empty() {
+            return String::new();
+        }
+        let print = if self.print_transfers { " print" } else { "" };
+        format!("tf-transfers{{{}{print}}},", self.devices())
     }
 
     /// The passes right before the lowering to kernels.

@@ -1,9 +1,14 @@
 //! The devices that a program may use, and the specs of its ops.
 
-use bef_format::device::{DeviceConfig, DeviceName, DeviceSet, DeviceSpec};
+use std::collections::BTreeSet;
+
+use bef_format::device::{
+    DeviceConfig, DeviceKernels, DeviceName, DeviceSet, DeviceSpace, DeviceSpec, LinkConfig,
+};
 use rustc_hash::FxHashMap;
 
 use super::errors;
+use crate::dialects::tf;
 use crate::ir::{AttrId, AttrKind, Module, OpId, StrId, names};
 use crate::pass::{OptionKind, PassCx, PassOption};
 
@@ -17,10 +22,10 @@ pub(super) const DEVICES: PassOption = PassOption {
 /// Number of a device in its set. 0 is the client's.
 pub(crate) type DeviceIndex = u16;
 
-/// The kind of devices whose memory is the host's.
+/// The kind of the client's device, whose memory is the host's.
 const HOST_KIND: &str = "CPU";
 
-/// True unless a spec names a kind of devices with a memory other than the host's.
+/// True unless a spec names a kind of devices that may have a memory other than the host's.
 pub(super) fn may_be_host(spec: &DeviceSpec) -> bool {
     spec.kind().is_none_or(|kind| kind == HOST_KIND)
 }
@@ -29,10 +34,21 @@ pub(super) fn may_be_host(spec: &DeviceSpec) -> bool {
 pub(crate) const CLIENT: DeviceIndex = 0;
 
 /// The devices of a set by number and name.
+#[derive(Default)]
 pub(crate) struct Devices {
     names: Vec<DeviceName>,
     configs: Vec<DeviceConfig>,
     index: FxHashMap<String, DeviceIndex>,
+    direct: FxHashMap<(DeviceIndex, DeviceIndex), LinkRate>,
+    /// True if a device does not have all kernels of the host.
+    lack_kernels: bool,
+}
+
+/// Nanoseconds of latency, and nanoseconds per byte.
+pub(crate) type LinkRate = (f64, f64);
+
+fn rate(link: LinkConfig) -> LinkRate {
+    (link.latency_ns, 1e9 / link.bytes_per_s)
 }
 
 impl Devices {
@@ -40,8 +56,7 @@ impl Devices {
     pub(crate) fn of_option(cx: &PassCx<'_>) -> Option<Devices> {
         let text = cx.text(DEVICES.name);
         if text.is_empty() {
-            let (names, configs, index) = Default::default();
-            return Some(Devices { names, configs, index });
+            return Some(Devices::default());
         }
         match text.parse::<DeviceSet>() {
             Ok(set) => Some(Devices::of_set(set)),
@@ -59,10 +74,26 @@ impl Devices {
 
     pub(super) fn new(set: &DeviceSet) -> Devices {
         let names: Vec<DeviceName> = set.devices().map(|(name, _)| name.clone()).collect();
-        let configs = set.devices().map(|(_, config)| config.clone()).collect();
+        let configs: Vec<DeviceConfig> = set.devices().map(|(_, config)| config.clone()).collect();
         // The set has at most 65,535 devices.
         let index = names.iter().enumerate().map(|(i, name)| (name.to_string(), i as DeviceIndex)).collect();
-        Devices { names, configs, index }
+        let mut direct = FxHashMap::default();
+        for link in set.links() {
+            let matching = |spec: &DeviceSpec| {
+                let all = names.iter().enumerate().filter(|(_, name)| spec.matches(name));
+                all.map(|(i, _)| i as DeviceIndex).collect::<Vec<_>>()
+            };
+            let to = matching(&link.to);
+            for from in matching(&link.from) {
+                to.iter().for_each(|&to| _ = direct.entry((from, to)).or_insert_with(|| rate(link.link)));
+            }
+        }
+        let lacks = |(name, config): (&DeviceName, &DeviceConfig)| match config.kernels {
+            Some(ref kernels) => *kernels != DeviceKernels::Host,
+            None => known_priority(name.kind()).is_none(),
+        };
+        let lack_kernels = set.devices().any(lacks);
+        Devices { names, configs, index, direct, lack_kernels }
     }
 
     /// True if nothing has to be placed: there is at most one device.
@@ -100,15 +131,51 @@ impl Devices {
         &self.configs[usize::from(device)]
     }
 
-    /// The link between a device and the host, if it is given: nanoseconds, and nanoseconds per byte.
-    pub(crate) fn link(&self, device: DeviceIndex) -> Option<(f64, f64)> {
-        let link = self.configs[usize::from(device)].link?;
-        Some((link.latency_ns, 1e9 / link.bytes_per_s))
+    /// The link between a device and the host's memory, if it is given.
+    pub(crate) fn link(&self, device: DeviceIndex) -> Option<LinkRate> {
+        self.config(device).link.map(rate)
+    }
+
+    /// The links from devices to others that are given.
+    pub(crate) fn direct_links(&self) -> &FxHashMap<(DeviceIndex, DeviceIndex), LinkRate> {
+        &self.direct
     }
 
     /// True if the device's memory is the host's.
     pub(crate) fn is_host(&self, device: DeviceIndex) -> bool {
-        self.name(device).kind() == HOST_KIND
+        match self.config(device).space {
+            Some(space) => space == DeviceSpace::Host,
+            None => self.name(device).kind() == HOST_KIND,
+        }
+    }
+
+    /// True if a device has a kernel for an operator. Calls and branches run on all devices.
+    pub(super) fn has_kernel(&self, m: &Module, device: DeviceIndex, op: OpId) -> bool {
+        match &self.config(device).kernels {
+            _ if !self.lack_kernels => true,
+            Some(DeviceKernels::Host) => true,
+            Some(DeviceKernels::Named(names)) => {
+                let name = tf::op_of(m.op_name_str(op)).unwrap_or_default();
+                tf::Control::of(m, op).is_some() || names.iter().any(|known| known == name)
+            }
+            None => known_priority(self.name(device).kind()).is_some(),
+        }
+    }
+
+    /// True if a device does not have all kernels of the host.
+    pub(super) fn lack_kernels(&self) -> bool {
+        self.lack_kernels
+    }
+
+    /// The kinds of the devices that have a kernel for an operator.
+    pub(super) fn kinds_with_kernel(&self, m: &Module, op: OpId) -> BTreeSet<&str> {
+        let with = self.all().filter(|&(device, _)| self.has_kernel(m, device, op));
+        with.map(|(_, name)| name.kind()).collect()
+    }
+
+    fn priority(&self, device: DeviceIndex) -> u32 {
+        let given = self.config(device).priority;
+        given.or_else(|| known_priority(self.name(device).kind())).unwrap_or(0)
     }
 
     /// True if the memory of a device is limited.
@@ -135,28 +202,20 @@ impl Devices {
     pub(crate) fn by_priority(&self) -> Vec<DeviceIndex> {
         let mut order: Vec<DeviceIndex> = self.all().map(|(device, _)| device).collect();
         order.sort_by(|&a, &b| {
-            let (a, b) = (self.name(a), self.name(b));
-            priority(b.kind()).cmp(&priority(a.kind())).then_with(|| a.cmp(b))
+            self.priority(b).cmp(&self.priority(a)).then_with(|| self.name(a).cmp(self.name(b)))
         });
         order
     }
 }
 
-/// The kinds of devices that run kernels, with their priorities.
-const KINDS: [(&str, u32); 2] = [("CPU", 100), ("SIM", 50)];
-
-/// The kinds of devices that have kernels.
-pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|&(kind, _)| kind)
-}
-
-/// True if devices of this kind have kernels: they run the host's.
-pub(super) fn has_kernels(kind: &str) -> bool {
-    kinds().any(|known| known == kind)
-}
-
-fn priority(kind: &str) -> u32 {
-    KINDS.iter().find(|(known, _)| *known == kind).map_or(0, |&(_, priority)| priority)
+/// The priority of a kind that runs the host's kernels, if a set does not say anything else. What other kinds
+/// have, their sets say: `TOY:1{priority=200,kernels=MatMul/Add}`.
+fn known_priority(kind: &str) -> Option<u32> {
+    match kind {
+        HOST_KIND => Some(100),
+        "SIM" => Some(50),
+        _ => None,
+    }
 }
 
 /// The text of an op's device attribute.

@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use super::homes::{Homes, block_of};
 use super::partition::primitives;
 use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
-use super::{errors, invariants, is_handle, is_placed, ops_with_graphs};
+use super::{crossings, errors, invariants, is_handle, is_placed, ops_with_graphs};
 use crate::dialects::tf_executor::GRAPH;
 use crate::dialects::{dev, tf};
 use crate::graph::effects::functions;
@@ -38,6 +38,7 @@ pub(crate) const PASS: Pass = Pass {
             summary: "leave out what costs nothing: nothing else runs before kernels are made",
             kind: OptionKind::Flag(false),
         },
+        PassOption { name: "print", summary: "print the transfers", kind: OptionKind::Flag(false) },
     ],
     statistics: &[("num-transfers", "Number of transfers")],
     run,
@@ -59,6 +60,9 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         primitives::assign_all(r, &devices);
     }
     cx.count("num-transfers", insert(r, &devices, last));
+    if cx.flag("print") {
+        cx.print(&crossings::table(r.ir(), &devices));
+    }
     if last {
         drop_client(r, &devices);
     }

@@ -56,6 +56,7 @@ pub(super) fn write(
         let mut only = level.clone();
         only.devices.only_part = Some(part.name.clone());
         only.devices.print_placement = false;
+        only.devices.print_transfers = false;
         only.devices.view_schedule = None;
         only.devices.view = None;
         let mut passes = pipeline(&only)?;

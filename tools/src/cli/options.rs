@@ -338,6 +338,10 @@ pub(super) struct DeviceArgs {
     #[arg(long, requires = "devices")]
     pub(super) print_placement: bool,
 
+    /// Print the values that pass from one device to another
+    #[arg(long, requires = "devices")]
+    pub(super) print_transfers: bool,
+
     /// Write a picture of the schedule: a row for each device and each link. It is that of the run, or the
     /// simulated one if nothing runs
     #[arg(long, value_name = "FILE.svg", requires = "devices", value_parser = place())]
@@ -391,6 +395,7 @@ impl DeviceArgs {
             recv_memory: self.recv_memory,
             only: self.only_part.clone(),
             print: self.print_placement,
+            print_transfers: self.print_transfers,
             draw: self.view_schedule.is_some(),
             view: self.view.is_some(),
             partition: match self.partition {

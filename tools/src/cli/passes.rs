@@ -91,8 +91,17 @@ impl Passes {
         let profile = self.level.as_ref().and_then(|level| level.devices.cost_profile.as_ref());
         if let Some(profile) = profile {
             let mut timed = module.into_module();
-            if profile.apply(&mut timed) == 0 {
-                tell("warning: the profile has no time of any operator of this program\n");
+            match profile.apply(&mut timed) {
+                (0, _) => tell("warning: the profile has no time of any operator of this program\n"),
+                (_, unknown) => {
+                    if let [first, ..] = unknown[..] {
+                        let n = unknown.len();
+                        tell(&format!(
+                            "warning: {n} places of the profile are no operators of this program, as '{}'\n",
+                            first.escape_debug()
+                        ));
+                    }
+                }
             }
             match verify(timed) {
                 Ok(verified) => module = verified,

@@ -9,6 +9,7 @@ use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
 
+use super::path::Ties;
 use crate::device::handles::ties;
 use crate::device::sets::Sets;
 use crate::device::specs::{Specs, groups_of};
@@ -39,9 +40,9 @@ pub(super) struct Groups {
     pub(super) of: FxHashMap<OpId, GroupId>,
 }
 
-/// A node of the sets.
+/// A thing that shares a device with others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Tied {
+pub(super) enum Tied {
     Op(OpId),
     Value(ValueId),
     /// A colocation group of a function.
@@ -76,22 +77,25 @@ impl Groups {
         let mut order: Vec<OpId> = functions.values().copied().collect();
         order.sort_by_key(|op| op.0);
         let (mut specs, mut named) = (Specs::default(), NamedSpecs::default());
-        let mut sets = Sets::<Tied>::default();
+        let (mut sets, mut known) = (Sets::<Tied>::default(), Ties::default());
         let mut ops = Vec::new();
         for &function in &order {
             for op in m.walk(function) {
-                ties(m, op, &functions, &mut |a, b| sets.join(Tied::Value(a), Tied::Value(b)));
+                let mut join = |a, b| {
+                    sets.join(a, b);
+                    known.add(a, b);
+                };
+                ties(m, op, &functions, &mut |a, b| join(Tied::Value(a), Tied::Value(b)));
                 if !is_placed(m, op) {
                     continue;
                 }
                 ops.push(op);
-                sets.id(Tied::Op(op));
                 for class in groups_of(m, op) {
-                    sets.join(Tied::Op(op), Tied::Class(function, class));
+                    join(Tied::Op(op), Tied::Class(function, class));
                 }
                 if Control::of(m, op).is_none() {
                     let spec = specs.of(m, op, cx);
-                    tie(m, op, &mut sets, |container, name| named.number(container, name, &spec));
+                    tie(m, op, &mut join, |container, name| named.number(container, name, &spec));
                 }
             }
         }
@@ -112,7 +116,7 @@ impl Groups {
             groups.of.insert(op, id);
         }
         for group in &mut groups.all {
-            group.merge(m, &mut specs, cx, soft);
+            group.merge(m, &mut specs, &known, (cx, soft));
         }
         groups
     }
@@ -120,9 +124,14 @@ impl Groups {
 
 /// Ties an op to the resources among its operands and results. `number` is that of a resource that the op
 /// makes.
-fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>, number: impl FnOnce(Option<StrId>, StrId) -> usize) {
+fn tie(
+    m: &Module,
+    op: OpId,
+    join: &mut impl FnMut(Tied, Tied),
+    number: impl FnOnce(Option<StrId>, StrId) -> usize,
+) {
     for value in m.operands(op).chain(m.results(op)).filter(|&value| is_handle(m, value)) {
-        sets.join(Tied::Op(op), Tied::Value(value));
+        join(Tied::Op(op), Tied::Value(value));
     }
     let text = |name| match m.cx.attr(m.attr_named(op, name)?) {
         AttrKind::Str { text, .. } => Some(*text).filter(|&text| !m.cx.str(text).is_empty()),
@@ -132,7 +141,7 @@ fn tie(m: &Module, op: OpId, sets: &mut Sets<Tied>, number: impl FnOnce(Option<S
         && let Some(name) = text("shared_name")
     {
         let container = text("container");
-        sets.join(Tied::Op(op), Tied::Named(container, name, number(container, name)));
+        join(Tied::Op(op), Tied::Named(container, name, number(container, name)));
     }
 }
 
@@ -143,7 +152,7 @@ fn makes_resource(m: &Module, op: OpId) -> bool {
 
 impl DeviceGroup {
     /// Merges the specs of the ops.
-    fn merge(&mut self, m: &Module, specs: &mut Specs, cx: &PassCx<'_>, soft: bool) {
+    fn merge(&mut self, m: &Module, specs: &mut Specs, known: &Ties, (cx, soft): (&PassCx<'_>, bool)) {
         let is_tied_op = |&op: &OpId| {
             Control::of(m, op).is_none()
                 && m.operands(op).chain(m.results(op)).any(|value| is_handle(m, value))
@@ -164,8 +173,7 @@ impl DeviceGroup {
                 } else if soft {
                     cx.report(errors::soft(m, op, &spec, &self.spec));
                 } else {
-                    let path = if self.is_resource { "a resource joins them" } else { "they are colocated" };
-                    cx.report(errors::contradiction(m, op, &spec, other, path));
+                    cx.report(errors::contradiction(m, op, &spec, other, known.path(m, by, op)));
                 }
                 continue;
             }

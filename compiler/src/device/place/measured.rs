@@ -7,7 +7,7 @@
 //! A profile has rows for places in the source. What an op has become after optimization has its place, so
 //! that the times of all kernels of a place are one op's. Where several ops have a place, each has that time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -51,20 +51,19 @@ impl CostProfile {
     }
 
     /// Sets the attribute `cost_ns` of ops to the times of their places. Returns the number of ops with a
-    /// time.
-    pub fn apply(&self, m: &mut Module) -> usize {
+    /// time, and the places where there is no op.
+    pub fn apply(&self, m: &mut Module) -> (usize, Vec<&str>) {
         let mut by_source: BTreeMap<&str, Vec<(&str, f64)>> = BTreeMap::new();
         for ((source, kind), kernels) in &self.rows {
             let ns = kernels.values().map(|(calls, ns)| ns / calls).sum();
             by_source.entry(source).or_default().push((kind, ns));
         }
         let all: Vec<OpId> = m.walk_functions().filter(|&op| is_placed(m, op)).collect();
-        let mut n_known = 0;
+        let (mut n_known, mut unknown) = (0, by_source.keys().copied().collect::<BTreeSet<&str>>());
         for op in all {
-            let Some(times) = source_of(m, m.loc(op)).and_then(|source| by_source.get(source.as_str()))
-            else {
-                continue;
-            };
+            let Some(source) = source_of(m, m.loc(op)) else { continue };
+            let Some(times) = by_source.get(source.as_str()) else { continue };
+            unknown.remove(source.as_str());
             let cx = &mut m.cx;
             let times: Vec<_> = times
                 .iter()
@@ -74,7 +73,7 @@ impl CostProfile {
             m.set_attr(op, names::COST_NS, times);
             n_known += 1;
         }
-        n_known
+        (n_known, unknown.into_iter().collect())
     }
 }
 

@@ -4,16 +4,19 @@
 //! specs, resources, colocation ──groups──▶ candidates ──policy──▶ device = "full name" on each op
 //! ```
 //!
-//! The candidates of a group are the devices that match its spec and have kernels for its ops. `first` is
+//! The [`candidates`] of a group are the devices that match its spec and have kernels for its ops. `first` is
 //! TensorFlow's rule: the first candidate by priority of its kind, then by name. Ops that only read a shape
 //! are placed with their operand, and so are ops that forward a value, if less crosses then. Ops without
 //! operands, and ops that forward an argument, are placed with their readers if these agree. `greedy` and
 //! `list` place groups with several candidates by estimated times ([`costs`], [`schedule`]), or by those that
-//! were measured ([`measured`]). A program that does not fit into the memory of its devices is refused.
+//! were measured ([`measured`]). Where a placement does not fit into the memory of the devices, groups move
+//! to other candidates; a program that fits nowhere is refused.
 
+mod candidates;
 pub(super) mod costs;
 mod groups;
 pub(super) mod measured;
+mod path;
 mod report;
 mod schedule;
 pub(crate) mod simulate;
@@ -23,14 +26,15 @@ use std::collections::BTreeSet;
 use befrost_tensor::tf::op::Op;
 use rustc_hash::FxHashMap;
 
-use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices, has_kernels};
+use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
 use super::{errors, resolve};
 use crate::dialects::tf_executor::Primitive;
 use crate::dialects::{Traits, tf};
 use crate::ir::{Module, OpId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
+use candidates::Candidates;
 use costs::Estimated;
-use groups::{DeviceGroup, GroupId, Groups};
+use groups::{GroupId, Groups};
 pub use measured::CostProfile;
 
 pub(crate) const PASS: Pass = Pass {
@@ -69,9 +73,6 @@ pub(crate) const PASS: Pass = Pass {
     statistics: &[("num-placed", "Number of operators placed")],
     run,
 };
-
-/// Maximum number of devices whose times are estimated.
-const MAX_SIMULATED: usize = 1024;
 
 /// The reason for a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,35 +115,34 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let m = r.ir();
     let soft = cx.flag("soft");
     let groups = Groups::of_module(m, cx, soft);
-    let candidates: Option<Vec<Candidates>> =
-        groups.all.iter().map(|group| Candidates::of(m, group, &devices, soft, cx)).collect();
-    let Some(candidates) = candidates else { return r.change() };
+    let Some(candidates) = Candidates::of_groups(m, &groups, &devices, soft, cx) else { return r.change() };
     let mut choices = first(m, &groups, &candidates);
     let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
-    let is_first = cx.text("policy") == "first";
-    if devices.len() > MAX_SIMULATED && (!is_first || cx.flag("print") || devices.have_capacities()) {
-        cx.report(errors::too_many_to_simulate(devices.len(), MAX_SIMULATED));
-        return r.change();
-    }
-    let wants_times = !is_first || cx.flag("print") || devices.have_capacities();
+    let policy = cx.text("policy");
+    let wants_times = policy != "first" || cx.flag("print") || devices.have_capacities();
     let estimated = wants_times.then(|| Estimated::of(m, &groups, &candidates, &devices, (trips, &measured)));
-    if let (Some(estimated), false) = (&estimated, is_first) {
-        let problem = &estimated.problem;
-        let placed = match cx.text("policy") {
-            "greedy" => problem.greedy(),
-            _ => problem.list(usize::try_from(cx.number("budget")).unwrap_or(0)),
+    if let Some(Estimated { problem, groups: of, .. }) = &estimated {
+        let budget = usize::try_from(cx.number("budget")).unwrap_or(0);
+        let device_of = |all: &Vec<GroupId>| all.first().map_or(CLIENT, |&group| choices[group].device);
+        let mut chosen: Vec<DeviceIndex> = of.iter().map(device_of).collect();
+        let placed = match policy {
+            "first" => problem.fit(chosen.clone(), budget),
+            "greedy" => problem.fit(problem.greedy(), budget),
+            _ => problem.list(budget),
         };
-        for (of, device) in estimated.groups.iter().zip(placed) {
-            for &group in of.iter().filter(|&&group| candidates[group].reason.is_none()) {
-                // A number of a device in its set.
-                choices[group] = PlacedGroup { device: device as DeviceIndex, reason: Reason::Cost };
+        if policy != "first" {
+            chosen.clear();
+        }
+        for (i, (groups, &device)) in of.iter().zip(&placed).enumerate() {
+            // What `first` has chosen stays, unless it has to go.
+            if chosen.get(i) == Some(&device) {
+                continue;
+            }
+            for &group in groups.iter().filter(|&&group| candidates[group].has_choice()) {
+                let reason = candidates[group].reason.unwrap_or(Reason::Cost);
+                choices[group] = PlacedGroup { device, reason };
             }
         }
-    }
-    if let Some(Estimated { problem, groups: of, .. }) = &estimated {
-        let device_of =
-            |all: &Vec<GroupId>| all.first().map_or(0, |&group| usize::from(choices[group].device));
-        let placed: Vec<usize> = of.iter().map(device_of).collect();
         let over = problem.excess(&problem.simulate(&placed));
         if !over.is_empty() {
             cx.report(errors::no_memory(&devices, &over));
@@ -172,56 +172,6 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     r.change()
 }
 
-/// The devices on which a group may be, best first.
-struct Candidates {
-    devices: Vec<DeviceIndex>,
-    reason: Option<Reason>,
-}
-
-impl Candidates {
-    /// The candidates of a group; `None` after an error.
-    fn of(
-        m: &Module,
-        group: &DeviceGroup,
-        devices: &Devices,
-        soft: bool,
-        cx: &PassCx<'_>,
-    ) -> Option<Candidates> {
-        let op = group.by.or(group.ops.first().copied())?;
-        let by_priority = devices.by_priority();
-        let matching = |spec: &bef_format::device::DeviceSpec| -> Vec<DeviceIndex> {
-            by_priority.iter().copied().filter(|&device| spec.matches(devices.name(device))).collect()
-        };
-        let (mut spec, mut reason) = (group.spec.clone(), None);
-        let mut found = matching(&spec);
-        let has_kernel = |device: &DeviceIndex| has_kernels(devices.name(*device).kind());
-        for softer in [spec.without_index(), spec.without_kind()].into_iter().filter(|_| soft) {
-            if !found.iter().any(has_kernel) && softer != spec {
-                found = matching(&softer);
-                spec = softer;
-                reason = Some(Reason::Soft);
-            }
-        }
-        if found.is_empty() {
-            cx.report(errors::no_device(m, op, &group.spec, devices));
-            return None;
-        }
-        found.retain(has_kernel);
-        if found.is_empty() {
-            cx.report(errors::no_kernel(m, op, &spec));
-            return None;
-        }
-        if reason.is_some() {
-            cx.report(errors::soft(m, op, &group.spec, &spec));
-        } else if !spec.is_open() {
-            reason = Some(Reason::Spec);
-        } else if found.len() == 1 {
-            reason = Some(Reason::Only);
-        }
-        Some(Candidates { devices: found, reason })
-    }
-}
-
 /// TensorFlow's rule.
 fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGroup> {
     let mut choices: Vec<PlacedGroup> = candidates
@@ -233,9 +183,10 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGr
         .collect();
     let place = |group: GroupId, wanted: Option<DeviceIndex>, choices: &mut Vec<PlacedGroup>| {
         if let Some(device) = wanted.filter(|device| candidates[group].devices.contains(device))
-            && candidates[group].reason.is_none()
+            && candidates[group].has_choice()
         {
-            choices[group] = PlacedGroup { device, reason: Reason::Neighbour };
+            let reason = candidates[group].reason.unwrap_or(Reason::Neighbour);
+            choices[group] = PlacedGroup { device, reason };
         }
     };
     let device_of = |value: ValueId, choices: &[PlacedGroup]| match m.defining_op(value) {

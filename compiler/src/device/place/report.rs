@@ -5,17 +5,20 @@
 //! 'a' (tf.Sin)      /job:localhost/replica:0/task:0/device:CPU:1    spec    0 us    1.2 us
 //! ```
 //!
-//! Start and end are simulated; ops in functions have neither.
+//! Start and end are simulated; ops in functions have neither. Then for each device what it does and needs,
+//! and the whole.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use rustc_hash::FxHashMap;
 
 use super::costs::Estimated;
 use super::groups::Groups;
+use super::schedule::{Problem, SimulatedCrossing, SimulatedSchedule};
 use super::{PlacedGroup, Reason, is_control};
 use crate::device::errors::op_text;
-use crate::device::specs::Devices;
+use crate::device::specs::{CLIENT, DeviceIndex, Devices};
 use crate::dialects::tf::READ_REF;
 use crate::ir::{LocKind, Module, OpId};
 
@@ -28,15 +31,11 @@ pub(super) fn table(
     estimated: &Estimated,
 ) -> String {
     let Estimated { problem, groups: of, ops: tasks } = estimated;
-    let device_of = |all: &Vec<usize>| all.first().map_or(0, |&group| usize::from(choices[group].device));
-    let placed: Vec<usize> = of.iter().map(device_of).collect();
+    let device_of = |all: &Vec<usize>| all.first().map_or(CLIENT, |&group| choices[group].device);
+    let placed: Vec<DeviceIndex> = of.iter().map(device_of).collect();
     let schedule = problem.simulate(&placed);
     let times: FxHashMap<OpId, (f64, f64)> =
         tasks.iter().copied().zip(schedule.times.iter().copied()).collect();
-    let mut busy = vec![0.0; devices.len()];
-    for (task, (start, end)) in problem.tasks.iter().zip(&schedule.times) {
-        busy[placed[task.group]] += end - start;
-    }
     let mut rows: Vec<[String; 5]> = vec![["op", "device", "why", "start", "end"].map(str::to_owned)];
     // A read of a reference belongs to the op that reads.
     let mut ops: Vec<OpId> = groups.of.keys().copied().filter(|&op| m.op_name_str(op) != READ_REF).collect();
@@ -79,18 +78,56 @@ pub(super) fn table(
         let line = format!("{op:<first$}  {device:<second$}  {why:<third$}  {start:>fourth$}  {end}");
         _ = writeln!(text, "{}", line.trim_end());
     }
-    for (((device, name), n), busy) in devices.all().zip(counts).zip(busy) {
-        let peak = schedule.peaks[usize::from(device)];
-        _ = writeln!(text, "{name}: {n} operators, busy {}, peak {peak:.0} bytes", microseconds(busy));
+    text + &summary(devices, problem, &placed, &schedule, Some(&counts))
+}
+
+/// The work, memory and traffic of each device, and the whole. `n_operators` are those of each device.
+pub(super) fn summary(
+    devices: &Devices,
+    problem: &Problem,
+    placed: &[DeviceIndex],
+    schedule: &SimulatedSchedule,
+    n_operators: Option<&[usize]>,
+) -> String {
+    let mut busy = vec![0.0; devices.len()];
+    for (task, (start, end)) in problem.tasks.iter().zip(&schedule.times) {
+        busy[usize::from(placed[task.group])] += end - start;
+    }
+    let (mut came, mut went) = (vec![0.0; devices.len()], vec![0.0; devices.len()]);
+    for ((from, to), bytes) in traffic(problem, placed, schedule) {
+        went[usize::from(from)] += bytes;
+        came[usize::from(to)] += bytes;
+    }
+    let mut text = String::new();
+    for (device, name) in devices.all() {
+        let at = usize::from(device);
+        let n = n_operators.map_or_else(String::new, |all| format!("{} operators, ", all[at]));
+        let (busy, peak) = (microseconds(busy[at]), schedule.peaks[at]);
+        let (came, went) = (came[at], went[at]);
+        _ = writeln!(text, "{name}: {n}busy {busy}, peak {peak} bytes, in {came} bytes, out {went} bytes");
     }
     _ = writeln!(
         text,
-        "makespan {}, lower bound {}, {} bytes cross",
+        "makespan {}, lower bound {}, critical path {}, {} bytes cross",
         microseconds(schedule.makespan),
         microseconds(problem.lower_bound()),
+        microseconds(problem.critical_path()),
         schedule.moved
     );
     text
+}
+
+/// The bytes that cross from each device to each other one.
+pub(super) fn traffic(
+    problem: &Problem,
+    placed: &[DeviceIndex],
+    schedule: &SimulatedSchedule,
+) -> BTreeMap<(DeviceIndex, DeviceIndex), f64> {
+    let mut traffic = BTreeMap::new();
+    for &SimulatedCrossing { from, to, bytes, .. } in &schedule.crossings {
+        *traffic.entry((placed[problem.tasks[from].group], to)).or_insert(0.0) += bytes;
+    }
+    traffic
 }
 
 fn microseconds(nanoseconds: f64) -> String {

@@ -15,13 +15,14 @@ use std::fmt::Write;
 use bef_format::device::ScheduleView;
 use rustc_hash::FxHashMap;
 
+use super::candidates::Candidates;
 use super::costs::Estimated;
 use super::groups::Groups;
 use super::measured::{forget, measured};
-use super::schedule::SimulatedSchedule;
-use super::{Candidates, MAX_SIMULATED};
+use super::report::{summary, traffic};
+use super::schedule::{SimulatedCrossing, SimulatedSchedule};
 use crate::device::body_with_graphs;
-use crate::device::errors::{self, op_text};
+use crate::device::errors::op_text;
 use crate::device::specs::{DEVICES, DeviceIndex, Devices};
 use crate::graph::effects::{callees, functions};
 use crate::ir::{Module, OpId, StrId};
@@ -48,10 +49,6 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let Some(devices) = Devices::of_option(cx).filter(|devices| devices.len() > 0) else {
         return r.change();
     };
-    if devices.len() > MAX_SIMULATED {
-        cx.report(errors::too_many_to_simulate(devices.len(), MAX_SIMULATED));
-        return r.change();
-    }
     let m = r.ir();
     let Some((estimated, placed, schedule)) = simulated(m, cx, &devices) else { return r.change() };
     let text = match cx.flag("svg") {
@@ -69,15 +66,14 @@ fn simulated(
     m: &Module,
     cx: &PassCx<'_>,
     devices: &Devices,
-) -> Option<(Estimated, Vec<usize>, SimulatedSchedule)> {
+) -> Option<(Estimated, Vec<DeviceIndex>, SimulatedSchedule)> {
     let groups = Groups::of_module(m, cx, false);
-    let candidates: Option<Vec<Candidates>> =
-        groups.all.iter().map(|group| Candidates::of(m, group, devices, false, cx)).collect();
-    let candidates = candidates?;
+    let candidates = Candidates::of_groups(m, &groups, devices, false, cx)?;
     let trips = cx.number("trips").clamp(1, 1_000_000) as f64;
     let measured = measured(m, cx);
     let estimated = Estimated::of(m, &groups, &candidates, devices, (trips, &measured));
-    let placed: Vec<usize> = estimated.problem.candidates.iter().map(|candidates| candidates[0]).collect();
+    let placed: Vec<DeviceIndex> =
+        estimated.problem.candidates.iter().map(|candidates| candidates[0]).collect();
     let schedule = estimated.problem.simulate(&placed);
     Some((estimated, placed, schedule))
 }
@@ -91,10 +87,9 @@ pub(in crate::device) struct StartTimes {
 }
 
 impl StartTimes {
-    /// The times for the options of a pass; none if there are too many devices, or after an error.
+    /// The times for the options of a pass; none after an error.
     pub(in crate::device) fn of(m: &Module, cx: &PassCx<'_>, devices: &Devices) -> Option<StartTimes> {
-        let (estimated, _, schedule) =
-            (devices.len() <= MAX_SIMULATED).then(|| simulated(m, cx, devices)).flatten()?;
+        let (estimated, _, schedule) = simulated(m, cx, devices)?;
         // The conversion saturates.
         let starts = schedule.times.iter().map(|&(start, _)| start as i64);
         let ops: FxHashMap<OpId, i64> = estimated.ops.iter().copied().zip(starts).collect();
@@ -123,24 +118,17 @@ impl StartTimes {
     }
 }
 
-/// The work of each device, and the whole.
+/// The work of each device, the whole, and the bytes on each link.
 fn numbers(
     devices: &Devices,
     estimated: &Estimated,
-    placed: &[usize],
+    placed: &[DeviceIndex],
     schedule: &SimulatedSchedule,
 ) -> String {
-    let mut busy = vec![0.0; devices.len()];
-    for (task, (start, end)) in estimated.problem.tasks.iter().zip(&schedule.times) {
-        busy[placed[task.group]] += end - start;
+    let mut text = summary(devices, &estimated.problem, placed, schedule, None);
+    for ((from, to), bytes) in traffic(&estimated.problem, placed, schedule) {
+        _ = writeln!(text, "{} to {}: {bytes} bytes", devices.name(from), devices.name(to));
     }
-    let mut text = String::new();
-    for (((_, name), busy), peak) in devices.all().zip(busy).zip(&schedule.peaks) {
-        _ = writeln!(text, "{name}: busy {:.1} us, peak {peak:.0} bytes", busy / 1e3);
-    }
-    let (makespan, bound) = (schedule.makespan / 1e3, estimated.problem.lower_bound() / 1e3);
-    let moved = schedule.moved;
-    _ = writeln!(text, "makespan {makespan:.1} us, lower bound {bound:.1} us, {moved:.0} bytes cross");
     text
 }
 
@@ -149,17 +137,17 @@ fn picture(
     m: &Module,
     devices: &Devices,
     estimated: &Estimated,
-    placed: &[usize],
+    placed: &[DeviceIndex],
     schedule: &SimulatedSchedule,
 ) -> String {
     let mut view = ScheduleView::new(devices.all().map(|(device, name)| (device, name.to_string())));
-    let home = |task: usize| placed[estimated.problem.tasks[task].group] as DeviceIndex;
+    let home = |task: usize| placed[estimated.problem.tasks[task].group];
     for (task, (&span, &op)) in schedule.times.iter().zip(&estimated.ops).enumerate() {
         view.works(home(task), span, op_text(m, op));
     }
-    for &(from, device, arrival) in &schedule.crossings {
+    for &SimulatedCrossing { from, to, arrival, .. } in &schedule.crossings {
         let title = op_text(m, estimated.ops[from]);
-        view.crosses(home(from), device as DeviceIndex, (schedule.times[from].1, arrival), title);
+        view.crosses(home(from), to, (schedule.times[from].1, arrival), title);
     }
     let (makespan, moved) = (schedule.makespan / 1e3, schedule.moved);
     view.svg(&format!("makespan {makespan:.1} us, {moved:.0} bytes cross"))
