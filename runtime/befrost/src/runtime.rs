@@ -5,9 +5,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use bef_format::device::{DeviceSet as AskedDevices, DeviceTextError};
-use befrost_host::device::{MadeDevices, MakeDevicesError, make};
-use befrost_kernel_api::device::{DeviceFactory, DeviceSet};
+use bef_format::device::{DeviceKernels, DeviceSet as AskedDevices, DeviceSpace, DeviceTextError};
+use befrost_host::device::{CPU, MadeDevices, MakeDevicesError, make};
+use befrost_kernel_api::device::{DeviceFactory, DeviceSet, Space};
 use befrost_kernel_api::queue::Queue;
 use befrost_kernel_api::{Error, ErrorCode, ExecContext, Limits, Registry, Request, Value};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
@@ -249,6 +249,36 @@ impl Runtime {
     /// The devices; the first is the client's.
     pub fn devices(&self) -> &DeviceSet {
         &self.devices
+    }
+
+    /// A set of devices, as `CPU:1,GPU:2`, with what the compiler has to know about kinds that the embedder
+    /// has added: the preference, the memory and the kernels of those that this runtime has.
+    ///
+    /// # Errors
+    /// If the text is malformed.
+    pub fn described(&self, devices: &str) -> Result<String, DeviceTextError> {
+        let asked = devices.parse::<AskedDevices>()?;
+        let set = asked.clone().with_configs(|name, config| {
+            let number = self.devices.find(&name.to_string());
+            let known = number.and_then(|n| self.devices.get(n).zip(self.devices.factory(n)));
+            let Some((device, factory)) = known.filter(|(_, factory)| factory.kind != CPU.kind) else {
+                return;
+            };
+            let is_host = device.memory().space() == Space::HOST;
+            config.space = Some(if is_host { DeviceSpace::Host } else { DeviceSpace::Own });
+            config.priority = Some(factory.priority).filter(|&priority| priority > 0);
+            let own = self.registry.iter_on().filter(|(kind, _)| *kind == factory.kind);
+            let mut own: Vec<String> =
+                own.filter_map(|(_, kernel)| Some(kernel.name.strip_prefix("tf.")?.to_owned())).collect();
+            own.sort_unstable();
+            config.kernels = match factory.runs_host_kernels {
+                true => Some(DeviceKernels::Host),
+                false => {
+                    Some(DeviceKernels::Named(own)).filter(|own| *own != DeviceKernels::Named(Vec::new()))
+                }
+            };
+        });
+        Ok(if set == asked { devices.to_owned() } else { set.to_string() })
     }
 
     /// The allocator of tensors.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use befrost::device::{
     BufferContent, Device, DeviceBuffer, DeviceError, DeviceFactory, DeviceParts, LaunchWork, Memory,
-    Position, Space, is_device_type,
+    Position, Space,
 };
 use befrost::kernel::{KernelFrame, Outcome, Signature};
 use befrost::{
@@ -115,19 +115,18 @@ fn kernels(registry: &mut Registry) {
 
 #[test]
 fn it_is_a_device() {
-    assert!(is_device_type("tensor<4xf32>"));
     let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %a = dev.transfer %x to "@TOY:0" : tensor<4xf32>
-  %b = "tf.Neg"(%a) {bef.device = "@TOY:0"} : (tensor<4xf32>) -> tensor<4xf32>
-  %c = dev.transfer %b to "@CPU:0" : tensor<4xf32>
-  tfrt.return %c : tensor<4xf32>
+  %a = "tf.Neg"(%x) {device = "/device:TOY:0"} : (tensor<4xf32>) -> tensor<4xf32>
+  tfrt.return %a : tensor<4xf32>
 }"#;
     let builder = Runtime::builder().kernels(befrost::registry().with(kernels)).device_factory(TOY);
     let runtime = builder.devices("CPU:1,TOY:1").work_queue("s").build().expect("a runtime");
-    let program = runtime.load_bytes(&compiled(text, None)).expect("it loads");
+    // The compiler learns about the kind from the runtime, and inserts the transfers.
+    let devices = runtime.described("CPU:1,TOY:1").expect("a set");
+    let program = runtime.load_bytes(&compiled(text, Some(&devices))).expect("it loads");
     assert_eq!(values(&call(&program, &[1.0, 2.0, -3.0, 4.0])[0]), [-1.0, -2.0, 3.0, -4.0]);
     // It has no other kernels.
-    let error = runtime.load_bytes(&compiled(&text.replace("tf.Neg", "tf.Abs"), None)).expect_err("refused");
-    let want = "devices of kind TOY have no kernel 'tf.Abs'; these have: CPU";
-    assert!(error.to_string().contains(want), "{error}");
+    let abs = compiled(&text.replace("tf.Neg", "tf.Abs"), Some("CPU:1,TOY:1{kernels=host}"));
+    let error = runtime.load_bytes(&abs).expect_err("refused").to_string();
+    assert!(error.contains("devices of kind TOY have no kernel 'tf.Abs'; these have: CPU"), "{error}");
 }

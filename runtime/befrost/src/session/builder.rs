@@ -298,18 +298,23 @@ impl SessionBuilder {
     /// The runtime that was given, or a new one.
     fn take_runtime(&mut self) -> Result<Runtime, Error> {
         let devices = &self.options.devices.devices;
-        match (self.runtime.take(), self.own.take()) {
-            (Some(runtime), None) => Ok(runtime),
+        let runtime = match (self.runtime.take(), self.own.take()) {
+            (Some(runtime), None) => runtime,
             (Some(_), Some(_)) => {
                 let message = "the session was given a runtime, which has its own kernels, and kernels or a \
                                library too: give them to the runtime's builder";
-                Err(refused(ErrorCode::InvalidArgument, message.to_owned()))
+                return Err(refused(ErrorCode::InvalidArgument, message.to_owned()));
             }
             (None, own) => {
                 let own = own.unwrap_or_else(Runtime::builder);
-                Ok(if devices.is_empty() { own } else { own.devices(devices) }.build()?)
+                if devices.is_empty() { own } else { own.devices(devices) }.build()?
             }
+        };
+        // The compiler reports a malformed text.
+        if let Ok(described) = runtime.described(devices) {
+            self.options.devices.devices = described;
         }
+        Ok(runtime)
     }
 
     /// A session on a graph.
