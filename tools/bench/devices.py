@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The speed table of devices: what a crossing, an iteration and a placement cost, in TensorFlow and here, in one run.
 
-    python tools/bench/devices.py target/release [--rows ops,loop,bytes,call,towers,pipeline,compile] [--runs 5]
+    python tools/bench/devices.py target/release [--rows ops,loop,bytes,call,towers,pipeline,simulated,compile] [--runs 5]
 
 Needs TensorFlow from PyPI. The argument is the folder with `bef-exec` and `ir-opt`. Times are the least of the calls of a
 run (`--repeat`), the best of several runs that take turns; results are compared before a time is printed. A goal is
@@ -13,7 +13,9 @@ that of the table in the devices' specification; a row that misses it says so.
     call      a call of an empty program on 8 devices rather than 1
     towers    a training step of two towers: two devices of one thread against one
     pipeline  three stages over 16 micro-batches: two devices of one thread against one
-    compile   10,000 ops on 8 devices: place, partition, verify
+    simulated the same with 16 micro-batches one after the other, placed by `list`: its makespan after --calibrate beside
+              the measured one, on one device and on two
+    compile   10,000 ops on 8 devices: place (named ops, and by `list`), partition, verify
 """
 import argparse
 import os
@@ -284,35 +286,75 @@ def two_devices(args, what, path, shape, folder, goal, policy):
         row(f"{what}: one device by {name}", ratio, "times", f">= {goal}", ratio >= goal)
 
 
-def compile_times(args, folder):
-    """10,000 ops, which no device is named for, on 8 devices."""
+def simulated(args, folder):
+    """The pipeline of the README: what the simulation says, and what a clock says."""
+    path, x, devices = ROOT / "testdata/devices/pipeline.mlir", Path(folder) / "stages.npy", "CPU:2{threads=1}"
+    np.save(x, np.random.default_rng(9).normal(0, 1, (360, 64)).astype(np.float32))
+    rates = Path(folder) / "set.json"
+    command = [args.tools / "bef-exec", "--devices", devices, "--work-queue", "mstd:2", "--calibrate", "-o", rates]
+    subprocess.run([str(word) for word in command], check=True)
+    ways, planned = {}, {}
+    # On two devices `first` puts everything on the first one.
+    for name, policy in {"one device": "first", "two devices": "list"}.items():
+        command = [args.tools / "ir-translate", path, "--devices", f"@{rates}", "--place", policy, "--print-placement",
+                   "-o", Path(folder) / "stages.bef"]
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
+        planned[name] = float(re.search(r"makespan ([0-9.]+) us", done.stdout + done.stderr)[1]) / 1e6
+        options = ["--input", str(x), "--devices", f"@{rates}", "--place", policy, "--work-queue", "mstd:2"]
+        ways[name] = lambda options=options: exec_times(args.tools, path, options, 50, None)
+    least, _ = best(args.runs, ways)
+    for name in ways:
+        off = abs(planned[name] / least[name] - 1)
+        row(f"stages on {name}: measured", least[name] * 1e6, "us")
+        row(f"stages on {name}: simulated", planned[name] * 1e6, "us", "within 15 %", off <= 0.15)
+    ratio = least["one device"] / least["two devices"]
+    row("stages placed by list: one device by two", ratio, "times", "> 1", ratio > 1)
+
+
+def large(folder, name, place):
+    """A program of 10,000 ops, to each of which `place` gives attributes."""
     lines, names = [], ["%x"]
     for i in range(10_000):
         a, b = names[-1], names[max(0, len(names) - 8)]
-        lines.append(f'  %v{i} = "tf.AddV2"({a}, {b}) {{device = "/cpu:{i // 7 % 8}"}} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>')
+        lines.append(f'  %v{i} = "tf.AddV2"({a}, {b}) {place(i)} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32>')
         names.append(f"%v{i}")
-    path = Path(folder) / "large.mlir"
+    path = Path(folder) / f"{name}.mlir"
     path.write_text("func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {\n" + "\n".join(lines)
                     + f"\n  tfrt.return {names[-1]} : tensor<64xf32>\n}}\n")
-    devices = "CPU:8"
-    passes = f"builtin.module(tf-place{{devices={devices} policy=first}},tf-partition{{devices={devices}}},verify-parts)"
+    return path
+
+
+def pass_times(args, path, passes, names):
+    """The least seconds of these passes."""
     least = {}
     for _ in range(args.runs):
-        done = subprocess.run([args.tools / "ir-opt", path, f"--pass-pipeline={passes}", "--timing", "-o", os.devnull],
+        done = subprocess.run([args.tools / "ir-opt", path, f"--pass-pipeline=builtin.module({passes})", "--timing", "-o", os.devnull],
                               capture_output=True, text=True)
         if done.returncode:
             sys.exit(done.stderr[-2000:])
-        for name in ("TFPlace", "TFPartition", "VerifyParts"):
+        for name in names:
             found = re.search(r"([0-9.]+) \([^)]*\)\s+" + name, done.stderr + done.stdout)
             if not found:
                 sys.exit(f"no time of {name} in\n{done.stderr[-2000:]}")
             least[name] = min(least.get(name, float("inf")), float(found[1]))
+    return least
+
+
+def compile_times(args, folder):
+    """10,000 ops on 8 devices: each on a device that it names, and without names."""
+    devices = "CPU:8"
+    named = large(folder, "named", lambda i: f'{{device = "/cpu:{i // 7 % 8}"}}')
+    passes = f"tf-place{{devices={devices} policy=first}},tf-partition{{devices={devices}}},verify-parts"
+    least = pass_times(args, named, passes, ("TFPlace", "TFPartition", "VerifyParts"))
     for (name, seconds), goal in zip(least.items(), (0.3, 0.2, 0.1)):
         row(f"10,000 ops on 8 devices: {name}", seconds, "s", f"<= {goal} s", seconds <= goal)
+    free = large(folder, "free", lambda i: "")
+    seconds = pass_times(args, free, f"tf-place{{devices={devices} policy=list}}", ("TFPlace",))["TFPlace"]
+    row("10,000 ops without names on 8 devices: TFPlace by list", seconds, "s", "<= 0.3 s", seconds <= 0.3)
 
 
 ROWS = {"ops": ops, "loop": loop, "bytes": data, "call": call, "towers": towers, "pipeline": pipeline,
-        "compile": compile_times}
+        "simulated": simulated, "compile": compile_times}
 
 
 def main():
