@@ -17,7 +17,7 @@ pub use crate::kernel::job::Place;
 pub use crate::kernel::prepare::SharedData;
 pub use crate::kernel::signature::is_chain;
 pub use crate::kernel::step::{CopyStep, Slot, Step, StepKind, StraightStep};
-pub use crate::kernel::table::{KernelEntry, KernelTable, LaunchEntry, Span};
+pub use crate::kernel::table::{KernelEntry, KernelTable, LaunchEntry, Span, StagedConstant};
 pub use crate::queue::local::{LocalQueue, LocalTasks};
 pub use crate::queue::parking::Parking;
 pub use crate::queue::run_task;

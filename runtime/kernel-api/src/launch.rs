@@ -3,6 +3,7 @@
 //! ```text
 //! operands ─┬─ buffers of the device ─ positions of other streams ─▶ ┌────────┐
 //!           ├─ tensors of the host ─── staged by Device::copy ─────▶ │ launch │ ─▶ buffers, at once
+//!           ├─ constants ───────────── staged by the first launch ─▶ │        │
 //!           └─ all others ────────────────────────────────────────▶ └────────┘    others: when it is done
 //! work, in the stream's order: contents of the buffers ─▶ the kernel's code ─▶ contents of the results
 //! ```
@@ -73,7 +74,11 @@ pub fn launch(frame: &mut KernelFrame<'_>) -> Outcome {
     for i in 0..n_operands {
         let Some(mut value) = frame.take_operand(i) else { return Outcome::Operand };
         if value.downcast_ref::<DeviceBuffer>().is_none() && entry.operands.get(i) == Some(&true) {
-            value = device.copy(&value, device, device.memory().space(), context);
+            let stage = || device.copy(&value, device, device.memory().space(), context);
+            value = match entry.constants.get(i) {
+                Some(Some(constant)) => constant.get_or_stage(stage),
+                _ => stage(),
+            };
         }
         let buffer = match value.downcast_ref::<DeviceBuffer>() {
             Some(buffer) => buffer,

@@ -8,10 +8,11 @@ mod together;
 mod toy;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use befrost::device::{DeviceCounts, DeviceFactory};
 use befrost::{Datum, HostTensor, Program, Runtime};
-use befrost_compiler::device::DeviceOptions;
+use befrost_compiler::device::{DeviceOptions, Partition};
 use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::pass::PassManager;
 use befrost_compiler::passes::default_pipeline;
@@ -263,4 +264,54 @@ fn device_sets_are_those_of_the_runtime() {
     let first = runtime("SIM:1", "s", &[SIM]);
     assert_eq!(first.devices().get(0).map(|device| device.name().to_string()), Some(full("CPU:0")));
     _ = Arc::strong_count(first.devices().get(1).expect("SIM:0"));
+}
+
+#[test]
+fn as_many_devices_as_possible_are_placed_divided_and_loaded() {
+    let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = "tf.Neg"(%x) {device = "/device:CPU:65534"} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = "tf.AddV2"(%a, %a) {device = "/device:CPU:33333"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  tfrt.return %b : tensor<4xf32>
+}"#;
+    let start = Instant::now();
+    let devices = "CPU:65535";
+    for partition in [Partition::None, Partition::Device] {
+        let options = DeviceOptions { devices: devices.to_owned(), partition, ..DeviceOptions::default() };
+        let program = runtime(devices, "s", &[]).load_bytes(&compiled_with(text, &options, 0));
+        let results = call(&program.expect("it loads"), &[1.0, -2.0, 3.0, 4.0]);
+        assert_eq!(values(&results[0]), [-2.0, 4.0, -6.0, -8.0], "{partition:?}");
+    }
+    // Some seconds, if not alone; the number of devices squared would be minutes.
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    let refused = Runtime::builder().devices(devices).work_queue("mstd:2").build().err().expect("threads");
+    assert!(refused.to_string().contains("would have 65535 threads; at most 4096"), "{refused}");
+    let refused = Runtime::builder().devices("CPU:65536").build().err().expect("devices");
+    assert!(refused.to_string().contains("65535"), "{refused}");
+}
+
+#[test]
+fn a_constant_stays_on_the_devices_that_read_it() {
+    let text = r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = "tf.Const"() {value = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>} : () -> tensor<4xf32>
+  %a = "tf.AddV2"(%x, %c) {device = "/device:SIM:0"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %b = "tf.Mul"(%a, %c) {device = "/device:SIM:0"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %d = "tf.Sub"(%b, %c) {device = "/device:SIM:1"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  tfrt.return %d : tensor<4xf32>
+}"#;
+    let want = [1.0, 4.0, 9.0, 16.0];
+    for (level, queue) in [(0, "s"), (2, "mstd:2")] {
+        let options = DeviceOptions { devices: "CPU:1,SIM:2".to_owned(), ..DeviceOptions::default() };
+        let bef = compiled_with(text, &options, level);
+        let healthy = runtime("CPU:1,SIM:2", queue, &[SIM]);
+        let program = healthy.load_bytes(&bef).expect("it loads");
+        (0..5).for_each(|_| assert_eq!(values(&call(&program, &[1.0; 4])[0]), want, "-O{level}"));
+        // In each call SIM:0 gets %x and gives %b, SIM:1 gets %b and gives %d.
+        let copies = ["SIM:0", "SIM:1"].map(|device| counts(&healthy, device).copies);
+        assert_eq!(copies, [5 * 2 + 1; 2], "-O{level}");
+        // The second copy of each is the constant's. If it fails, it is made again in the next call.
+        let program = runtime("CPU:1,SIM:2{fail-copy=2}", queue, &[SIM]).load_bytes(&bef).expect("it loads");
+        let fails = (0..4).map(|_| call(&program, &[1.0; 4])[0].error().is_some());
+        assert_eq!(fails.collect::<Vec<bool>>(), [true, true, false, false], "-O{level}");
+        assert_eq!(values(&call(&program, &[1.0; 4])[0]), want, "-O{level}");
+    }
 }

@@ -247,12 +247,15 @@ fn plan_function(
     let mut entries = Vec::with_capacity(function.n_kernels() as usize);
     let (mut lists, mut immediates) = (Vec::new(), Vec::new());
     let (mut kernels, mut launches) = (Vec::with_capacity(function.n_kernels() as usize), Vec::new());
+    let mut constants = launches::FileConstants::default();
     for (i, kernel) in function.kernels().enumerate() {
         let at = KernelRef { function: function.index(), kernel: i as u32 };
         let known = resolved.of(&kernel);
         let signature = &known.signature;
         let code = known.code_for(&file.use_of(known.name, at, shared));
-        let launched = launches::entry(file, function, &kernel, (known, code), resolved.is_own(&kernel));
+        let is_own = resolved.is_own(&kernel);
+        let launched = launches::entry(file, &mut constants, function, &kernel, (known, code), is_own);
+        constants.record(&kernel, signature);
         let is_late = launches::is_late(file, signature, launched.as_ref());
         let operands = kernel.operands();
         // The flag has no meaning for a kernel that reads its operands: it waits for all of them.

@@ -73,7 +73,7 @@ pub enum CallResults {
     CarriedAndCondition,
 }
 
-/// What a kernel does with a step, in which the parts of a divided program meet.
+/// The use that a kernel makes of a step, in which the parts of a divided program meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepUse {
     /// Begins one.
@@ -146,6 +146,8 @@ pub struct Signature {
     /// True if it takes values in any memory and enqueues its work on the device itself. On a device with
     /// streams it is called on the host, like the kernels that were added for one kind of devices.
     pub takes_any_memory: bool,
+    /// True if its only result is in the file, the same in each call: a device keeps a copy of it.
+    pub is_in_file: bool,
     /// True if it waits for its operands and reads none, in whatever memory they are.
     pub reads_nothing: bool,
     /// Preparation of each use when a program is loaded.

@@ -1,6 +1,10 @@
 //! [`KernelTable`]: the part of a function's plan that running kernels read.
 
+use std::sync::Arc;
+
 use super::frame::KernelFn;
+use crate::device::DeviceBuffer;
+use crate::sync::{Mutex, lock};
 use crate::value::Value;
 
 /// A range of one of a plan's lists.
@@ -71,8 +75,36 @@ pub struct LaunchEntry {
     pub stream: u32,
     /// By operand: whether it is read in the device's memory.
     pub operands: Box<[bool]>,
+    /// By operand: the copy of a constant in the device's memory.
+    pub constants: Box<[Option<Arc<StagedConstant>>]>,
     /// By result: whether it is left in the device's memory.
     pub results: Box<[bool]>,
+}
+
+/// A constant in the memory of a device, from the first launch that reads it on.
+#[derive(Debug, Default)]
+pub struct StagedConstant {
+    buffer: Mutex<Option<Value>>,
+}
+
+impl StagedConstant {
+    /// The buffer; made by `stage` if there is none so far, or a fault has spoiled it.
+    pub(crate) fn get_or_stage(&self, stage: impl FnOnce() -> Value) -> Value {
+        let content =
+            |value: &Value| value.downcast_ref::<DeviceBuffer>().map(|buffer| buffer.content().clone());
+        let mut kept = lock(&self.buffer);
+        let is_spoiled = |value: &Value| {
+            content(value).is_none_or(|content| matches!(content.get(), Some(Value::Error(_))))
+        };
+        match &*kept {
+            Some(value) if !is_spoiled(value) => value.clone(),
+            _ => {
+                let staged = stage();
+                *kept = content(&staged).map(|_| staged.clone());
+                staged
+            }
+        }
+    }
 }
 
 /// A kernel of a function, except for the data in its [`Step`](super::step::Step).

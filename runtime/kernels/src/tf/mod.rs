@@ -132,7 +132,10 @@ fn function(row: &'static OpRow, of_variants: Option<OfVariants>) -> Kernel {
     let name = row.op_name;
     if row.has(Traits::CONSTANT) {
         // The result is in the file.
-        return kernel!(name, constant, |_| attrs::names(row));
+        let kernel = kernel!(name, constant, |_| attrs::names(row));
+        let run = kernel.run;
+        let of_file = move || Signature { is_in_file: true, ..(*kernel.signature).clone() };
+        return Kernel::lazy(name, of_file, run);
     }
     if row.has(Traits::PASSING) {
         return kernel!(name, pass, |_| attrs::names(row));
