@@ -1,10 +1,11 @@
 //! Steps of divided programs: many at once, and those that end before all values have been received.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use befrost::mem::{LeakCheck, Live, Malloc};
+use befrost::mem::{AllocError, Allocator, Block, LeakCheck, Live, Malloc};
 use befrost::{CallOptions, Cancellation, Datum, ErrorCode, HostTensor, Program, Recorder, Runtime};
 use befrost_compiler::device::{DeviceOptions, Partition};
 use serde_json::Value as Json;
@@ -37,7 +38,7 @@ func.func private @body(%i: tensor<i32>, %n: tensor<i32>, %x: tensor<i32>, %y: t
 const N_THREADS: i32 = 8;
 const N_CALLS: i32 = if cfg!(debug_assertions) { 500 } else { 10_000 };
 
-/// What `COUNTED` computes.
+/// The results of `COUNTED`.
 fn counted(n: i32, x: i32) -> [i32; 2] {
     (0..n).fold([x, x], |[x, y], i| {
         let a = x.wrapping_mul(3).wrapping_add(i);
@@ -163,7 +164,8 @@ fn what_is_in_flight_at_the_end_is_dropped() {
     }
 }
 
-/// Part A sends in each iteration of a loop without a frame of its own. Part B receives when A's loop is over.
+/// Part A sends in each iteration of a loop without a frame of its own. Part B receives when A's loop is
+/// over.
 const DOUBLED: &str = r#"
 func.func @main(%n: i32, %x: tensor<1024xf32>) -> (tensor<1024xf32>, tensor<1024xf32>) {
   %s = dev.step
@@ -239,25 +241,77 @@ fn products(trace: &str, process: u64) -> Vec<(f64, f64)> {
     events.map(|event| (number(event, "ts"), number(event, "ts") + number(event, "dur"))).collect()
 }
 
-#[test]
-fn iterations_of_two_devices_overlap() {
+/// The number of iterations whose first stage begins before the second stage of the iteration before has
+/// ended. With threads that wait for a core, kernels themselves need not run at the same time.
+fn overlapping(text: &str, partition: Partition) -> usize {
     const N: i32 = 16;
     let x = HostTensor::from_vec([192, 192], vec![1.0f32 / 192.0; 192 * 192]).expect("a tensor");
+    let bef = compiled_with(text, &DeviceOptions { partition, ..parts("CPU:2") }, 2);
+    let recorder = Recorder::of_traces();
+    let builder = Runtime::builder().devices("CPU:2{threads=1}").work_queue("mstd:2");
+    let runtime = builder.recorder(&recorder).build().expect("a runtime");
+    let program = runtime.load_bytes(&bef).expect("it loads");
+    program.function("main").expect("main").call([scalar(N), x.into()]).expect("a call");
+    let mut trace = String::new();
+    recorder.write(&mut |part| trace.push_str(part));
+    let (first, second) = (products(&trace, 1), products(&trace, 2));
+    assert_eq!((first.len(), second.len()), (N as usize, N as usize), "{partition:?}");
+    first.iter().skip(1).zip(&second).filter(|(next, this)| next.0 < this.1).count()
+}
+
+#[test]
+fn iterations_of_two_devices_overlap() {
     for partition in [Partition::None, Partition::Device] {
-        let bef = compiled_with(STAGES, &DeviceOptions { partition, ..parts("CPU:2") }, 2);
-        let recorder = Recorder::of_traces();
-        let builder = Runtime::builder().devices("CPU:2{threads=1}").work_queue("mstd:2");
-        let runtime = builder.recorder(&recorder).build().expect("a runtime");
-        let program = runtime.load_bytes(&bef).expect("it loads");
-        let main = program.function("main").expect("main");
-        main.call([scalar(N), x.clone().into()]).expect("a call");
-        let mut trace = String::new();
-        recorder.write(&mut |part| trace.push_str(part));
-        let (first, second) = (products(&trace, 1), products(&trace, 2));
-        assert_eq!((first.len(), second.len()), (N as usize, N as usize), "{partition:?}");
-        // The second stage of an iteration follows its first, so what overlaps is of different iterations.
-        let overlaps = |a: &(f64, f64)| second.iter().any(|b| a.0 < b.1 && b.0 < a.1);
-        let n_overlapping = first.iter().filter(|a| overlaps(a)).count();
-        assert!(n_overlapping > 0, "{partition:?}: {first:?}\n{second:?}");
+        assert!(overlapping(STAGES, partition) > 0, "{partition:?}");
+    }
+    let in_turns = STAGES.replace("{cond = @cond", "{parallel_iterations = 1 : i64, cond = @cond");
+    assert_eq!(overlapping(&in_turns, Partition::None), 0);
+}
+
+/// Ops in turns on two devices.
+const TURNS: &str = r#"
+func.func @main(%x: tensor<1048576xf32>) -> tensor<1048576xf32> {
+  %a = "tf.Neg"(%x) {device = "/cpu:0"} : (tensor<1048576xf32>) -> tensor<1048576xf32>
+  %b = "tf.Square"(%a) {device = "/cpu:1"} : (tensor<1048576xf32>) -> tensor<1048576xf32>
+  %c = "tf.Neg"(%b) {device = "/cpu:0"} : (tensor<1048576xf32>) -> tensor<1048576xf32>
+  %d = "tf.AddV2"(%c, %a) {device = "/cpu:1"} : (tensor<1048576xf32>, tensor<1048576xf32>) -> tensor<1048576xf32>
+  tfrt.return %d : tensor<1048576xf32>
+}
+"#;
+
+/// An allocator that adds up what was requested.
+struct Requested {
+    inner: Arc<dyn Allocator>,
+    bytes: AtomicUsize,
+}
+
+impl Allocator for Requested {
+    fn allocate(&self, size: usize, align: usize) -> Result<Block, AllocError> {
+        // Relaxed: it guards no other data, and is read when the calls have ended.
+        self.bytes.fetch_add(size, Ordering::Relaxed);
+        self.inner.allocate(size, align)
+    }
+
+    fn release(&self, block: Block) {
+        self.inner.release(block);
+    }
+}
+
+#[test]
+fn nothing_is_allocated_for_what_crosses_in_the_memory_of_the_host() {
+    let x = HostTensor::from_vec([1 << 20], vec![2f32; 1 << 20]).expect("a tensor");
+    let requested = |devices: &str, partition: Partition| {
+        let bef = compiled_with(TURNS, &DeviceOptions { partition, ..parts(devices) }, 0);
+        let allocator = Arc::new(Requested { inner: Malloc::shared(), bytes: AtomicUsize::new(0) });
+        let builder = Runtime::builder().devices(devices).work_queue("s").allocator(allocator.clone());
+        let program = builder.build().expect("a runtime").load_bytes(&bef).expect("it loads");
+        let results = program.function("main").expect("main").call([x.clone().into()]).expect("a call");
+        assert_eq!(results[0].tensor().expect("a tensor").to_vec::<f32>().expect("floats")[7], -6.0);
+        allocator.bytes.load(Ordering::Relaxed)
+    };
+    let one = requested("CPU:1", Partition::None);
+    assert!(one >= 2 << 22, "{one} bytes");
+    for partition in [Partition::None, Partition::Device] {
+        assert_eq!(requested("CPU:2", partition), one, "{partition:?}");
     }
 }
