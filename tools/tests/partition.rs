@@ -42,8 +42,9 @@ fn main() {
 const FUNCTIONALIZE: &str = "tf-functionalize-control-flow";
 const LOWER: &str = "tf-lower-functional-ops";
 
-/// The index, from 1, of the last launch, copy or request that is made to fail.
-const MAX_FAULTS: usize = 60;
+/// Up to this index each launch, copy and request is made to fail, then a sample of the further ones. With
+/// `$BEFROST_ALL_FAULTS` it is each of all.
+const MAX_DENSE: usize = 60;
 
 /// A flag that is set when an error is reported. Relaxed: it guards no other data.
 #[derive(Default)]
@@ -207,10 +208,6 @@ impl Case {
         Ok(graphdef(&graph[..], graph.len(), &options).map_err(|said| format!("{said:?}"))?)
     }
 
-    fn passed(&self, run: &Json, pipeline: &str, simulated: bool) -> Result<Module, Failed> {
-        Case::compiled(self.imported(run, simulated)?, pipeline)
-    }
-
     fn compiled(module: Module, pipeline: &str) -> Result<Module, Failed> {
         let mut passes = PassManager::parse(pipeline).map_err(|error| format!("{error:?}"))?;
         let module = verify(module).map_err(|said| format!("{said:?}"))?;
@@ -271,33 +268,42 @@ impl Case {
         Ok(())
     }
 
-    /// Repeats the first run on simulated accelerators while one launch, copy or request for memory fails,
+    /// Repeats all runs on simulated accelerators while one launch, copy or request for memory of them fails,
     /// each in turn. A result that does not depend on the fault is right. Any other result is the device's
     /// error with a location. If the device is healthy, the next call is right. No memory leaks.
     fn inject_faults(&self) -> Result<(), Failed> {
-        let Some(run) = items(&self.description["runs"]).first() else { return Ok(()) };
-        if !self.has_local_devices() || !run["expect_error"].is_null() {
+        let runs = items(&self.description["runs"]).iter().take_while(|run| run["expect_error"].is_null());
+        let runs: Vec<&Json> = runs.collect();
+        if !self.has_local_devices() || runs.is_empty() {
             return Ok(());
         }
+        let is_all = std::env::var_os("BEFROST_ALL_FAULTS").is_some();
+        let next = |n: usize| if n < MAX_DENSE || is_all { n + 1 } else { n + n / 8 };
         for (partition, level) in [(Partition::None, 0), (Partition::Device, 2)] {
-            let options = self.options(partition, "first", true);
-            let pipeline =
-                default_pipeline(&self.imported(run, true)?, level, &options).ok_or("no op graph")?;
-            let module = verify(self.passed(run, &pipeline, true)?).map_err(|said| format!("{said:?}"))?;
-            let bef = emit_parts(&module, &EmitOptions::default()).map_err(|said| format!("{said:?}"))?;
-            let bef = bef.to_vec();
+            let (options, mut places) = (self.options(partition, "first", true), ResourcePlaces::default());
+            let mut files = Vec::new();
+            for &run in &runs {
+                let mut module = self.imported(run, true)?;
+                let pipeline = default_pipeline(&module, level, &options).ok_or("no op graph")?;
+                places.keep(&mut module);
+                let module =
+                    verify(Case::compiled(module, &pipeline)?).map_err(|said| format!("{said:?}"))?;
+                places.record(&module, &options.devices);
+                let bef = emit_parts(&module, &EmitOptions::default()).map_err(|said| format!("{said:?}"))?;
+                files.push((run, bef.to_vec()));
+            }
             for fault in ["fail-after", "fail-copy", "fail-alloc"] {
-                for n in 1..=MAX_FAULTS {
+                for n in std::iter::successors(Some(1), |&n| Some(next(n))) {
                     let devices = self.devices(true).replace("streams=2", &format!("streams=2,{fault}={n}"));
                     let found = self
-                        .run_with_fault(run, &bef, &devices)
+                        .run_with_fault(&files, &devices)
                         .map_err(|why| format!("{devices}: {}", why.message().unwrap_or_default()))?;
                     if !found {
                         break;
                     }
                 }
                 // The process goes on: healthy devices give the right results.
-                if self.run_with_fault(run, &bef, &self.devices(true))? {
+                if self.run_with_fault(&files, &self.devices(true))? {
                     return Err(format!("a fault without a device that has one, after {fault}").into());
                 }
             }
@@ -342,40 +348,48 @@ impl Case {
         Ok(occurred)
     }
 
-    /// Runs a file on devices with a fault. Returns whether the fault occurred.
-    fn run_with_fault(&self, run: &Json, bef: &[u8], devices: &str) -> Result<bool, Failed> {
+    /// Runs files, which share one set of variables, on devices with a fault, up to the run in which it
+    /// occurs. Returns whether it did.
+    fn run_with_fault(&self, files: &[(&Json, Vec<u8>)], devices: &str) -> Result<bool, Failed> {
         let memory = Arc::new(LeakCheck::new(Malloc::shared()));
         let builder = Runtime::builder().device_factory(befrost_sim::SIM).allocator(memory.clone());
         let runtime = builder.work_queue("mstd:2").devices(devices).build()?;
-        let program = runtime.load_bytes(bef)?;
         let raised = Arc::new(Raised::default());
         // Nothing may wait for an event that the fault has prevented: at the deadline the error differs.
         let cancellation = Cancellation::with_deadline(Instant::now() + Duration::from_secs(20));
         let diagnostics: Option<Arc<dyn Diagnostics>> = Some(raised.clone());
         let call = CallOptions { diagnostics, cancellation, ..CallOptions::default() };
-        let mut occurred = false;
-        if self.description["init"].is_string() {
-            _ = program.function(INIT)?.call_with(Vec::new(), &call)?;
-            // If a variable is not initialized, `main` is not run.
-            occurred = raised.0.load(Ordering::Relaxed);
-        }
-        if !occurred {
-            occurred = self.call_with_fault(run, &program, &runtime, &call)?;
-            runtime.devices().quiesce();
-            let is_healthy = runtime.devices().iter().all(|device| device.health().is_ok());
-            // A copy or a request for memory that failed leaves the device as it was. Each device has one
-            // such fault. Variables may have changed.
-            let mut n_faults = usize::from(occurred && is_healthy && !self.description["init"].is_string());
-            while n_faults > 0 && self.call_with_fault(run, &program, &runtime, &call)? {
-                n_faults += 1;
-                if n_faults > runtime.devices().len() {
-                    return Err("the next call fails, too".into());
+        let (mut occurred, has_variables) = (false, self.description["init"].is_string());
+        for (i, (run, bef)) in files.iter().enumerate() {
+            let program = runtime.load_bytes(bef)?;
+            if i == 0 && has_variables {
+                _ = program.function(INIT)?.call_with(Vec::new(), &call)?;
+                // If a variable is not initialized, `main` is not run.
+                occurred = raised.0.load(Ordering::Relaxed);
+            }
+            if !occurred {
+                occurred = self.call_with_fault(run, &program, &runtime, &call)?;
+                runtime.devices().quiesce();
+                let is_healthy = runtime.devices().iter().all(|device| device.health().is_ok());
+                // A copy or a request for memory that failed leaves the device as it was. Each device has
+                // one such fault. Variables may have changed.
+                let mut n_faults = usize::from(occurred && is_healthy && !has_variables);
+                while n_faults > 0 && self.call_with_fault(run, &program, &runtime, &call)? {
+                    n_faults += 1;
+                    if n_faults > runtime.devices().len() {
+                        return Err("the next call fails, too".into());
+                    }
                 }
             }
+            // A target that fails gives no result. Later runs find other variables.
+            occurred |= raised.0.load(Ordering::Relaxed);
+            occurred |= runtime.devices().iter().any(|device| device.health().is_err());
+            if occurred {
+                break;
+            }
         }
-        occurred |= runtime.devices().iter().any(|device| device.health().is_err());
         runtime.devices().quiesce();
-        drop((call, program, runtime));
+        drop((call, runtime));
         let patience = Instant::now() + Duration::from_secs(5);
         while memory.live() != Live::default() {
             if Instant::now() > patience {

@@ -20,7 +20,7 @@ use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::device::{DeviceBuffer, Space};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::kernel::{
-    AttrSpec, Completion, Job, Kernel, KernelFrame, Outcome, Signature, Site, StepUse, StrAttr,
+    AttrSpec, Completion, Job, Kernel, KernelFrame, Outcome, Signature, StepUse, StrAttr,
 };
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::rendezvous::{Delivery, FrameId, NotReceived, Sending, StepTable};
@@ -179,7 +179,7 @@ fn transfer(frame: &mut KernelFrame<'_>) -> Outcome {
     let Some(to) = to else {
         return Outcome::error(KernelError::new(ErrorCode::NotFound, "there is no such device"));
     };
-    match located(moved(value, to, cx), frame.site()) {
+    match located(moved(value, to, cx), frame) {
         Ok(value) => frame.set_result(0, value),
         Err(error) => return Outcome::Error(error),
     }
@@ -202,16 +202,19 @@ fn moved(value: Value, to: u16, cx: &ExecContext) -> Value {
     }
 }
 
-/// A copy whose errors have the place of the kernel.
-fn located(value: Value, site: Site) -> Result<Value, KernelError> {
+/// A copy whose errors have the place of the kernel, and are reported.
+fn located(value: Value, frame: &KernelFrame<'_>) -> Result<Value, KernelError> {
     match value {
         Value::Error(error) => Err(KernelError::new(error.code(), error.message())),
         Value::Async(copy) => {
             let (promise, copied) = AsyncRef::pending();
+            let (site, cx) = (frame.site(), frame.context().clone());
             copy.and_then(move |value| {
                 promise.set(match value {
                     Value::Error(error) if error.trace().is_empty() => {
-                        Value::Error(site.error(KernelError::new(error.code(), error.message())))
+                        let of_copy = || KernelError::new(error.code(), error.message());
+                        let trace = site.error(of_copy()).trace().to_vec();
+                        Value::Error(cx.raise(&of_copy(), trace))
                     }
                     value => value.clone(),
                 });
@@ -228,7 +231,7 @@ fn arrived(value: Value, frame: &KernelFrame<'_>) -> Result<Value, KernelError> 
     match value.downcast_ref::<DeviceBuffer>() {
         Some(_) => {
             let cx = frame.context();
-            located(moved(value, cx.device_number(), cx), frame.site())
+            located(moved(value, cx.device_number(), cx), frame)
         }
         None => Ok(value),
     }
