@@ -47,3 +47,22 @@ func.func @sum() -> i32 {
 // ARROW: "name": "crossing", "cat": "dev", "ph": "f", "id": [[ID]], "ts": {{[0-9.]+}}, "pid": 2, "tid": 1, "bp": "e"}
 // ARROW: {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "/job:localhost/replica:0/task:0/device:CPU:0"}}
 // ARROW: {"name": "process_name", "ph": "M", "pid": 2, "args": {"name": "/job:localhost/replica:0/task:0/device:CPU:1"}}
+
+// The same run as a picture, and a run on an accelerator: a row for each device and each link.
+// RUN: bef-exec %S/../tf/partition.mlir --functions chain --devices CPU:2 --partition device -O0 --input f32[2]:1,4 --view-schedule %t.svg --work-queue s | FileCheck %s --check-prefix=CHAIN
+// RUN: FileCheck %s --check-prefix=PICTURE --input-file %t.svg
+// PICTURE: <svg xmlns="http://www.w3.org/2000/svg"
+// PICTURE: >/job:localhost/replica:0/task:0/device:CPU:0</text>
+// PICTURE: >/job:localhost/replica:0/task:0/device:CPU:1</text>
+// PICTURE: >CPU:0 to CPU:1</text>
+// PICTURE-DAG: <rect {{.*}} y="8.0" {{.*}} fill="hsl(0,55%,65%)" {{.*}}<title>tf.Sqrt {{.*}} us to {{.*}} us</title></rect>
+// PICTURE-DAG: <rect {{.*}} y="48.0" {{.*}} fill="hsl(137,55%,65%)" {{.*}}<title>tf.Neg {{.*}} us to {{.*}} us</title></rect>
+// PICTURE-DAG: <rect {{.*}} y="88.0" {{.*}} fill="#555" {{.*}}<title>dev.recv {{.*}} us to {{.*}} us</title></rect>
+// PICTURE: >the run took {{[0-9.]+}} us</text>
+// RUN: bef-exec %S/../tf/transfers-invariant.mlir --devices CPU:1,SIM:2 --functions once --input i32:3 --input f32[2]:1,2 --view-schedule %t.sim.svg --work-queue s
+// RUN: FileCheck %s --check-prefix=SIM --input-file %t.sim.svg
+// SIM: >CPU:0 to SIM:0</text>
+// SIM: >CPU:0 to SIM:1</text>
+// SIM: >SIM:0 to CPU:0</text>
+// SIM: >SIM:1 to CPU:0</text>
+// SIM: <title>dev.transfer

@@ -25,6 +25,10 @@ func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {
 // SVG: device:CPU:1</text>
 // SVG: <rect {{.*}}<title>`tf.Mul` 0.0 us to
 // SVG: </svg>
+// RUN: ir-translate %S/partition.mlir --devices CPU:2 --partition device --view-schedule %t.links.svg -o %t/
+// RUN: FileCheck %s --check-prefix=LINKS --input-file=%t.links.svg
+// LINKS: >CPU:0 to CPU:1</text>
+// LINKS: fill="#555"{{.*}}<title>`tf.Sqrt`
 
 // The placed program as a picture, whole and in parts.
 // RUN: ir-translate %s --devices CPU:2 -O0 --view %t.view.svg -o %t.bef

@@ -1,5 +1,5 @@
-//! `--profile`, `--trace` and `--view-schedule`: the times of kernels, as a table, as JSON, kernel by kernel, and
-//! as a picture.
+//! `--profile`, `--trace` and `--view-schedule`: the times of kernels, as a table, as JSON, kernel by kernel,
+//! and as a picture.
 
 use befrost::Recorder;
 
