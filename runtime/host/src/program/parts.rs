@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! dev.step ─┬─▶ call @main.A(%x, %step) ─ calls, loops, frames ─▶ sends and recvs by channel and frame:
-//!           └─▶ call @main.B(%step)     ─ calls, loops, frames ─▶ one each, of one type
+//!           └─▶ call @main.B(%step)     ─ calls, loops, frames ─▶ both or none, of one type
 //! ```
 //!
 //! All parts that share a step which several calls take are in the file. A function that takes its step from
 //! outside is a part alone: the other ends of its channels are in other files.
 //!
-//! Functions are walked once for each call that leads to them, a loop's body as one iteration. The condition
-//! of a loop is called in front of it and in its body, so the ends of a channel in a frame are of one
-//! iteration only if they are equally many loops and iterations from where the frame was entered. Inside of a
-//! recursion a channel may lack an end, since its parts need not be unrolled alike.
+//! Functions are walked once for each call that leads to them, a loop's body as one iteration. Inlining copies
+//! ends: a loop's condition is called in front of it and in its body, and branches may run one function. So an
+//! end may be there more than once; if it is sent or received twice in one iteration, that fails when it runs.
+//! Inside of a recursion a channel may lack an end, since its parts need not be unrolled alike.
 //!
 //! Not here: branches and circles, which the compiler's `verify-parts` checks. In files that were made
 //! otherwise, what can only wait fails when it runs.
@@ -32,23 +32,14 @@ const MAX_WALKED: usize = 1 << 24;
 /// The deepest nest of calls that is walked.
 const MAX_DEPTH: usize = 256;
 
-/// A step in a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct StepAt {
-    /// The number of the frame; 0 is the step itself.
-    frame: usize,
-    /// The loops that it has been carried into since the frame was entered.
-    loops: u32,
-    /// The iterations since then.
-    next: u32,
-}
+/// The frame of a step in a register; 0 is the step itself.
+type FrameIndex = usize;
 
 /// A send or a recv.
 #[derive(Clone, Copy)]
 struct PartEnd {
     function: u32,
     kernel: u32,
-    at: StepAt,
     call: usize,
 }
 
@@ -129,7 +120,7 @@ impl<'w> PartWalk<'w> {
     /// Walks the function in which the step begins.
     fn step(&mut self, function: &FunctionView<'w, 'w>, step: u32) -> Result<(), &'static str> {
         let mut steps = vec![None; function.n_registers() as usize];
-        steps[step as usize] = Some(StepAt { frame: 0, loops: 0, next: 0 });
+        steps[step as usize] = Some(0);
         self.function(function, steps, 0).map(|_| ())
     }
 
@@ -137,9 +128,9 @@ impl<'w> PartWalk<'w> {
     fn function(
         &mut self,
         function: &FunctionView<'w, 'w>,
-        mut steps: Vec<Option<StepAt>>,
+        mut steps: Vec<Option<FrameIndex>>,
         around: usize,
-    ) -> Result<Vec<Option<StepAt>>, &'static str> {
+    ) -> Result<Vec<Option<FrameIndex>>, &'static str> {
         self.n_walked += steps.len();
         self.open.insert(function.index());
         self.calls.push((around, function.index()));
@@ -153,13 +144,13 @@ impl<'w> PartWalk<'w> {
             let Some(at) = taken else { continue };
             let signature = &self.kernels.of(&kernel).signature;
             let given = match signature.step {
-                Some(StepUse::Enters) => Some(StepAt { frame: self.enter(at, &kernel), loops: 0, next: 0 }),
-                Some(StepUse::Advances) => Some(StepAt { next: at.next.saturating_add(1), ..at }),
+                Some(StepUse::Enters) => Some(self.enter(at, &kernel)),
+                Some(StepUse::Advances) => Some(at),
                 Some(StepUse::Sends | StepUse::Receives) => {
                     let is_recv = signature.step == Some(StepUse::Receives);
                     let AttrView::Int { value: channel, .. } = kernel.attr(0) else { continue };
-                    let end = PartEnd { function: function.index(), kernel: k, at, call };
-                    let ends = self.ends.entry((channel, at.frame)).or_default();
+                    let end = PartEnd { function: function.index(), kernel: k, call };
+                    let ends = self.ends.entry((channel, at)).or_default();
                     ends[usize::from(is_recv)].push(end);
                     None
                 }
@@ -184,10 +175,10 @@ impl<'w> PartWalk<'w> {
     }
 
     /// The frame that a kernel enters from that of a step.
-    fn enter(&mut self, at: StepAt, kernel: &KernelView<'w, 'w>) -> usize {
-        let AttrView::Str(name) = kernel.attr(0) else { return at.frame };
+    fn enter(&mut self, at: FrameIndex, kernel: &KernelView<'w, 'w>) -> usize {
+        let AttrView::Str(name) = kernel.attr(0) else { return at };
         let next = self.frames.len() + 1;
-        *self.frames.entry((at.frame, name)).or_insert(next)
+        *self.frames.entry((at, name)).or_insert(next)
     }
 
     /// Walks the functions that a kernel calls with steps.
@@ -195,7 +186,7 @@ impl<'w> PartWalk<'w> {
         &mut self,
         kernel: &KernelView<'w, 'w>,
         shape: CallShape,
-        steps: &mut [Option<StepAt>],
+        steps: &mut [Option<FrameIndex>],
         call: usize,
     ) -> Result<(), &'static str> {
         if shape.results == CallResults::Free {
@@ -204,11 +195,8 @@ impl<'w> PartWalk<'w> {
         let first = shape.first_operand as usize;
         let n_bounds = if shape.results == CallResults::OfBlock { 2 } else { 0 };
         let is_loop = matches!(shape.form, Form::While | Form::Repeat | Form::Own);
-        let passed: Vec<Option<StepAt>> = std::iter::repeat_n(None, n_bounds)
-            .chain(kernel.operands().iter().skip(first).map(|&register| {
-                let step = steps[register as usize]?;
-                Some(if is_loop { StepAt { loops: step.loops + 1, next: 0, ..step } } else { step })
-            }))
+        let passed: Vec<Option<FrameIndex>> = std::iter::repeat_n(None, n_bounds)
+            .chain(kernel.operands().iter().skip(first).map(|&register| steps[register as usize]))
             .collect();
         if passed.iter().all(Option::is_none) {
             return Ok(());
@@ -268,15 +256,6 @@ impl<'w> PartWalk<'w> {
         }
         let mut found = Vec::new();
         for (&(channel, _), ends) in &self.ends {
-            for (ends, done) in ends.iter().zip(["sent", "received"]) {
-                let mut seen: FxHashMap<(u32, u32), PartEnd> = FxHashMap::default();
-                for &end in ends {
-                    if let Some(other) = seen.insert((end.at.loops, end.at.next), end) {
-                        found.push((end, format!("channel {channel} is {done} twice"), Some(other)));
-                        break;
-                    }
-                }
-            }
             let [sends, recvs] = ends;
             match (sends.first(), recvs.first()) {
                 (Some(&send), Some(&recv)) => {
