@@ -175,7 +175,7 @@ fn disagreements(ops: &Registry, kernels: &befrost::Registry) -> Vec<String> {
 
 #[test]
 fn ops_and_kernels_agree() {
-    let found = disagreements(&Registry::standard(), &befrost::registry());
+    let found = disagreements(Registry::standard(), &befrost::registry());
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
 
@@ -185,7 +185,7 @@ fn kernels_of_a_kind_of_devices_agree_too() {
     let with = |kernel: Kernel| {
         let mut kernels = befrost::registry();
         kernels.add_on("TOY", kernel);
-        disagreements(&ops, &kernels).join("\n")
+        disagreements(ops, &kernels).join("\n")
     };
     let name = "tfrt.add.i32";
     assert_eq!(with(befrost::kernel!(name, |a: i32, b: i32| a - b)), "");

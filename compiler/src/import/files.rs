@@ -29,12 +29,14 @@ impl ModelFiles for NoFiles {
     }
 }
 
-/// A file's name, if it cannot lead out of a folder: parts that are neither empty nor `.` or `..`.
+/// A file's name, if it cannot lead out of a folder: parts that are neither empty nor `.` or `..`. A `./` in
+/// front is left out.
 ///
 /// # Errors
 /// If it may lead elsewhere.
 pub fn checked_name(name: &str) -> Result<&str, String> {
     let is_part = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', '\0', ':']);
+    let name = name.strip_prefix("./").unwrap_or(name);
     if name.split('/').all(is_part) {
         return Ok(name);
     }

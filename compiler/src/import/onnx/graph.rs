@@ -81,6 +81,20 @@ impl NodeLowering {
     }
 }
 
+/// The version of ONNX's own operator set from which an operator is read. Before, those named here broadcast
+/// by attributes, took as attributes what are inputs now, or had other defaults.
+fn first_opset(op: &str) -> i64 {
+    match op {
+        "Add" | "Sub" | "Mul" | "Div" | "Pow" | "And" | "Or" | "Xor" | "Equal" | "Greater" | "Less" => 7,
+        "PRelu" | "Gemm" | "BatchNormalization" | "Dropout" | "RNN" | "GRU" | "LSTM" | "Upsample" => 7,
+        "Cast" | "Tile" => 6,
+        "Reshape" => 5,
+        "Concat" => 4,
+        "Pad" | "Split" | "LpPool" | "GlobalLpPool" => 2,
+        _ => 1,
+    }
+}
+
 /// The versions of operator sets.
 pub(super) fn opsets(imports: &[OperatorSetIdProto]) -> Opsets<'_> {
     imports.iter().map(|import| (domain(&import.domain), import.version)).collect()
@@ -171,6 +185,7 @@ impl<'g> OnnxImporter<'g> {
             let inputs = graph.input.iter().filter(|input| !initialized.contains(input.name.as_str()));
             feeds.extend(inputs.map(|input| Feed::named(input.name.clone())));
         }
+        expect_distinct_names(graph)?;
         let known = Known::new(graph);
         if let Some(parts) = &options.training {
             self.training(graph, &known, &feeds, parts)?;
@@ -477,6 +492,11 @@ impl<'g> OnnxImporter<'g> {
         }
         let domain = domain(&proto.domain);
         let version = self.opsets.get(domain).copied().unwrap_or(1);
+        let first = first_opset(&proto.op_type);
+        if domain.is_empty() && version < first {
+            let why = format!("it is of opset {version}; it is supported from {first} on");
+            return Err(refuse(why + ", to which `onnx.version_converter` converts"));
+        }
         let node = OnnxNode { proto, inputs, attrs, version };
         let outputs = match self.functions.get(&(domain, proto.op_type.as_str())).copied() {
             Some(function) => self.call(function, &node)?,
@@ -582,6 +602,7 @@ impl<'g> OnnxImporter<'g> {
         if graph.input.len() > args.len() {
             return Err(format!("its graph has {} inputs, given are {}", graph.input.len(), args.len()));
         }
+        expect_distinct_names(graph).map_err(|refusal| refusal.message)?;
         let inputs = graph.input.iter().zip(args);
         self.scopes.push(inputs.map(|(input, &value)| (input.name.as_str(), Some(value))).collect());
         self.initializers(graph, None).map_err(|refusal| refusal.message)?;
@@ -662,6 +683,21 @@ fn name_of(node: &NodeProto) -> &str {
 
 fn sparse_names(graph: &GraphProto) -> impl Iterator<Item = &str> {
     graph.sparse_initializer.iter().filter_map(|sparse| Some(sparse.values.as_ref()?.name.as_str()))
+}
+
+/// Refuses a graph in which a node gives its output the name of another value.
+fn expect_distinct_names(graph: &GraphProto) -> Result<(), Refusal> {
+    let inputs = graph.input.iter().map(|input| input.name.as_str());
+    let initializers = graph.initializer.iter().map(|tensor| tensor.name.as_str());
+    let mut names: HashSet<&str> = inputs.chain(initializers).chain(sparse_names(graph)).collect();
+    for node in &graph.node {
+        let twice = node.output.iter().find(|name| !name.is_empty() && !names.insert(name));
+        if let Some(name) = twice {
+            let why = format!("its output '{}' has the name of another value", errors::shown(name));
+            return Err(errors::node(name_of(node), &node.op_type, &why));
+        }
+    }
+    Ok(())
 }
 
 /// The names of a graph.

@@ -8,10 +8,11 @@
 //! All parts that share a step which several calls take are in the file. A function that takes its step from
 //! outside is a part alone: the other ends of its channels are in other files.
 //!
-//! Functions are walked once for each call that leads to them, a loop's body as one iteration. Inlining copies
-//! ends: a loop's condition is called in front of it and in its body, and branches may run one function. So an
-//! end may be there more than once; if it is sent or received twice in one iteration, that fails when it runs.
-//! Inside of a recursion a channel may lack an end, since its parts need not be unrolled alike.
+//! Functions are walked once for each call that leads to them, a loop's body as one iteration. Inlining
+//! copies ends: a loop's condition is called in front of it and in its body, and branches may run one
+//! function. So an end may be there more than once; if it is sent or received twice in one iteration, that
+//! fails when it runs. Inside of a recursion a channel may lack an end, since its parts need not be unrolled
+//! alike.
 //!
 //! Not here: branches and circles, which the compiler's `verify-parts` checks. In files that were made
 //! otherwise, what can only wait fails when it runs.

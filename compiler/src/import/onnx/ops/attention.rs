@@ -138,8 +138,17 @@ fn attention_of(g: &mut OnnxImporter<'_>, of: &Heads) -> Result<(ValueId, [Value
     Ok((result, [scaled, capped, masked, weights]))
 }
 
+/// Refuses inputs that are not read.
+fn expect_no_inputs_from(n: &OnnxNode<'_>, first: usize) -> Result<(), Why> {
+    match (first..n.inputs.len()).find(|&at| n.optional(at).is_some()) {
+        Some(at) => Err(format!("input #{at} is not supported")),
+        None => Ok(()),
+    }
+}
+
 /// `Attention` of version 23.
 pub(super) fn attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    expect_no_inputs_from(n, 6)?;
     let [mut query, mut key, mut value] = [n.input(0)?, n.input(1)?, n.input(2)?];
     let is_flat = g.rank(query)? == 3;
     if is_flat {
@@ -177,6 +186,7 @@ pub(super) fn attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 
 /// `MultiHeadAttention` of com.microsoft.
 pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    expect_no_inputs_from(n, 8)?;
     let count = n.int_or("num_heads", 0);
     let mut parts = [n.input(0)?, n.input(1)?, n.input(2)?];
     if let Some(bias) = n.optional(3) {
@@ -206,6 +216,7 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
 
 /// `Attention` of com.microsoft: queries, keys and values are one product.
 pub(super) fn packed_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    expect_no_inputs_from(n, 6)?;
     let mut all = product(g, n.input(0)?, n.input(1)?)?;
     if let Some(bias) = n.optional(2) {
         all = g.add(all, bias)?;
@@ -228,6 +239,9 @@ fn attention_of_parts(
     all: ValueId,
     [mask, past, bias]: [Option<ValueId>; 3],
 ) -> Lowered {
+    if n.flag("do_rotary", false) {
+        return Err("its attribute do_rotary is not supported".into());
+    }
     let count = n.int_or("num_heads", 0);
     let parts = match n.ints("qkv_hidden_sizes") {
         None | Some([]) => g.split(all, 2, 3)?,
@@ -386,9 +400,7 @@ fn turned(
 /// present     k0 k1 k2 k3 k4       as long as `past` at least; zeros behind
 /// ```
 pub(super) fn group_query_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    if let Some(at) = (11..n.inputs.len()).find(|&at| n.optional(at).is_some()) {
-        return Err(format!("input #{at} is not supported"));
-    }
+    expect_no_inputs_from(n, 11)?;
     for name in ["smooth_softmax", "k_quant_type", "v_quant_type", "qk_output"] {
         if n.attr(name).is_some_and(|attr| attr.i > 0 || !matches!(&attr.s[..], b"" | b"NONE")) {
             return Err(format!("its attribute {name} is not supported"));

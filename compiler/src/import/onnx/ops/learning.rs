@@ -157,9 +157,9 @@ pub(super) fn classified(
         } else {
             g.one(Op::Neg, &[linked])?
         };
-        let threshold = if is_probability || post == "LOGISTIC" { 0.5 } else { 0.0 };
-        let threshold = g.scalar_like(threshold, linked)?;
-        let over = g.one(Op::Greater, &[linked, threshold])?;
+        // As in ONNX Runtime, the label is that of the score before the link function.
+        let threshold = g.scalar_like(if is_probability { 0.5 } else { 0.0 }, scores)?;
+        let over = g.one(Op::Greater, &[scores, threshold])?;
         let best = g.squeeze(over, &[1])?;
         (g.cast(best, DType::I64)?, g.concat(&[other, linked], 1)?)
     } else {
