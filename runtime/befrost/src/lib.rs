@@ -74,7 +74,7 @@ pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,
 };
 pub use befrost_kernel_api::error::{Error, ErrorCode, KernelError};
-pub use befrost_kernel_api::kernel::Kernel;
+pub use befrost_kernel_api::kernel::{Deferred, Kernel};
 pub use befrost_kernel_api::{Chain, ExecContext, Limits, Registry, Request, Value, device, kernel};
 pub use befrost_kernels::{allow_folder, assign_variable_values, variable_values};
 pub use befrost_tensor::narrow::Precision;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use befrost::{
-    Cancellation, Datum, ErrorCode, HostTensor, KernelError, Model, Registry, RunOptions, Runtime, Session,
-    kernel,
+    Cancellation, Datum, Deferred, ErrorCode, HostTensor, KernelError, Model, Registry, RunOptions, Runtime,
+    Session, kernel,
 };
 
 fn data(name: &str) -> PathBuf {
@@ -35,22 +35,29 @@ fn run_again(x: i32, is_begun: bool) -> Result<i32, KernelError> {
     depth.map_err(|error| KernelError::new(error.code(), format!("at {x}: {}", error.message())))
 }
 
+/// A run of the session by a blocking task of its kernel.
+fn again_later(x: i32, is_begun: bool) -> Deferred<Result<i32, KernelError>> {
+    Deferred::blocking(move |_| run_again(x, is_begun))
+}
+
 /// Kernels that run their own session, instead of arithmetic.
 fn again(registry: &mut Registry) {
     registry.add(kernel!("tfrt.add.i32", |x: i32, _: i32| run_again(x, false)));
     registry.add(kernel!("tfrt.minus.i32", |x: i32, _: i32| run_again(x, true)));
+    registry.add(kernel!("tfrt.mul.i32", |x: i32, _: i32| again_later(x, false)));
+    registry.add(kernel!("tfrt_test.async_add.i32", |x: i32, _: i32| again_later(x, true)));
 }
 
 #[test]
 fn a_kernel_that_runs_its_own_session_without_end_is_an_error() {
-    for op in ["tfrt.add.i32", "tfrt.minus.i32"] {
+    for op in ["tfrt.add.i32", "tfrt.minus.i32", "tfrt.mul.i32", "tfrt_test.async_add.i32"] {
         let text = format!(
             "func.func @main(%x: i32 {{bef.name = \"x\"}}) -> (i32 {{bef.name = \"y\"}}) {{
   %y = \"{op}\"(%x, %x) : (i32, i32) -> i32
   tfrt.return %y : i32
 }}"
         );
-        for queue in ["s", "mstd:2", "mstd:1,1", "seeded:1"] {
+        for queue in ["s", "mstd:2,8", "mstd:1,1", "seeded:1"] {
             let kernels = Registry::new().with(again);
             let runtime = Runtime::builder().kernels(kernels).work_queue(queue).build().expect("a runtime");
             let session = Session::builder().runtime(&runtime).text(&text).expect("a session");

@@ -33,6 +33,12 @@ thread_local_const! {
     static DEPTH: Cell<u32> = Cell::new(0);
 }
 
+#[cfg(feature = "threads")]
+thread_local_const! {
+    /// Id of the queue whose blocking tasks this thread runs; 0 for none.
+    static BLOCKING: Cell<usize> = Cell::new(0);
+}
+
 /// Limit of nested waits inside tasks, each of which runs other tasks on top of the one that waits, and of
 /// nested calls, each of which runs kernels on top of the one that calls.
 pub(super) const MAX_DEPTH: u32 = 64;
@@ -112,6 +118,18 @@ pub(super) fn with<R>(
 #[inline]
 pub(super) fn depth() -> u32 {
     DEPTH.with(Cell::get)
+}
+
+/// Says that this thread runs blocking tasks of this queue, for as long as it lives.
+#[cfg(feature = "threads")]
+pub(super) fn begin_blocking(queue: usize) {
+    BLOCKING.with(|blocking| blocking.set(queue));
+}
+
+/// Whether this thread runs blocking tasks of this queue.
+#[cfg(feature = "threads")]
+pub(super) fn is_blocking_in(queue: usize) -> bool {
+    BLOCKING.with(Cell::get) == queue
 }
 
 /// Whether this thread runs tasks of this queue.

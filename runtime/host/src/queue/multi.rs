@@ -18,7 +18,8 @@
 //!
 //! A thread from outside that waits is a worker meanwhile, if there is a permit for it; unless the queue is
 //! to leave tasks to its own workers ([`MultiThreaded::with_idle_callers`]). So is a worker that waits inside
-//! a task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`).
+//! a task: it runs other tasks, and sleeps like any worker when there are none (`sleepers`). A thread for
+//! blocking tasks that waits inside one runs other blocking tasks that no thread is left for.
 //!
 //! No task that only one thread knows of waits for another task: before a worker runs a task, it shares its
 //! other local tasks.
@@ -65,6 +66,8 @@ struct QueueState {
     /// Blocking tasks that wait for a thread, and permits for such threads.
     blocking_tasks: SegQueue<Task>,
     blocking_permits: Permits,
+    /// Threads for blocking tasks that wait inside one.
+    blocking_sleepers: Sleepers<Thread>,
     /// Threads that wait until nothing runs. May contain some that do not wait any more.
     quiescers: SegQueue<Thread>,
     handle: Handle,
@@ -120,6 +123,7 @@ impl MultiThreaded {
             is_closed: AtomicBool::new(false),
             blocking_tasks: SegQueue::new(),
             blocking_permits: Permits::new(blocking),
+            blocking_sleepers: Sleepers::new(),
             quiescers: SegQueue::new(),
             handle: runtime.handle().clone(),
         });
@@ -270,10 +274,33 @@ impl QueueState {
         }
     }
 
+    /// Runs blocking tasks that no thread is left for, or sleeps, until the latch is open. The calling thread
+    /// is one for blocking tasks.
+    fn run_blocking_until(&self, latch: &Latch) {
+        let sleeper = Arc::new(std::thread::current());
+        while !latch.is_open() {
+            if let Some(task) = self.blocking_tasks.pop() {
+                run_task(task);
+                continue;
+            }
+            if !self.blocking_sleepers.push_unless(&sleeper, || !self.blocking_tasks.is_empty()) {
+                continue;
+            }
+            while self.blocking_sleepers.is_waiting(&sleeper) && !latch.is_open() {
+                std::thread::park();
+            }
+            if !self.blocking_sleepers.retract(&sleeper) && latch.is_open() {
+                // The task for which it was woken is left to another one.
+                _ = self.blocking_sleepers.wake();
+            }
+        }
+    }
+
     /// Starts a thread for blocking tasks. The caller has acquired a permit for it.
     fn start_blocking(self: &Arc<QueueState>, first: Option<Task>) {
         let state = self.clone();
         let work = move || {
+            local::begin_blocking(state.id());
             // What begins a run here is inside of a task.
             let _nested = NestedWait::enter();
             if let Some(task) = first {
@@ -332,6 +359,9 @@ impl WorkQueue for MultiThreaded {
                 state.blocking_tasks.push(task);
                 if state.blocking_permits.acquire_after_push() {
                     state.start_blocking(None);
+                } else {
+                    // If none sleeps, a thread that holds a permit looks for tasks before it sleeps or ends.
+                    _ = state.blocking_sleepers.wake();
                 }
             }
             WhenFull::Refuse if !state.blocking_permits.try_acquire() => return Err(task),
@@ -355,6 +385,9 @@ impl WorkQueue for MultiThreaded {
             done.unwrap_or_else(|panic| resume_unwind(panic));
         } else {
             first();
+        }
+        if local::is_blocking_in(state.id()) {
+            state.run_blocking_until(latch);
         }
         drop(nested);
         latch.park_until_open();

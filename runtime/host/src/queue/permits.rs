@@ -199,4 +199,35 @@ mod loom_tests {
             assert!(!permits.are_all_free());
         });
     }
+
+    #[test]
+    fn loom_a_thread_that_waits_is_found_or_finds_the_blocking_task() {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(3);
+        model.check(|| {
+            // One permit, which the sleeper keeps.
+            let tasks = Arc::new(AtomicUsize::new(0));
+            let permits = Arc::new(Permits::all_taken(1));
+            let sleepers = Arc::new(Sleepers::<Flag>::new());
+            let adder = {
+                let (tasks, permits, sleepers) = (tasks.clone(), permits.clone(), sleepers.clone());
+                thread::spawn(move || {
+                    tasks.fetch_add(1, Ordering::Relaxed);
+                    assert!(!permits.acquire_after_push());
+                    sleepers.wake()
+                })
+            };
+            let sleeper = std::sync::Arc::new(Flag(AtomicUsize::new(0)));
+            if sleepers.push_unless(&sleeper, || tasks.load(Ordering::Relaxed) > 0) {
+                while sleeper.0.load(Ordering::Acquire) == 0 {
+                    thread::yield_now();
+                }
+                assert!(!sleepers.is_waiting(&sleeper));
+                assert!(adder.join().unwrap());
+            } else {
+                adder.join().unwrap();
+            }
+            assert!(!sleepers.wake(), "no sleeper is left on the list");
+        });
+    }
 }

@@ -9,11 +9,20 @@
 //! adder:   push a task ─ acquire a permit ─ wake: the permit is the sleeper's
 //! ```
 //!
+//! A thread for blocking tasks that waits inside one keeps its permit, which stands for the thread. It is
+//! woken when a task is added and no permit is left: if all such threads waited for the task, no other could
+//! run it.
+//!
+//! ```text
+//! sleeper: push itself ─ fence ─ no task? ─▶ sleep until woken, or its wait is over
+//! adder:   push a task ─ fence ─ no permit? ─▶ wake
+//! ```
+//!
 //! A lock guards the list of sleepers. Adding or running a task does not take it while there are none.
 
 use std::sync::Arc;
 
-use befrost_kernel_api::executor::sync::{AtomicUsize, Mutex, Ordering, lock};
+use befrost_kernel_api::executor::sync::{AtomicUsize, Mutex, Ordering, fence, lock};
 
 /// Something that can be woken: a thread.
 pub(super) trait Wake {
@@ -47,7 +56,22 @@ impl<T: Wake> Sleepers<T> {
         self.n.store(list.len(), Ordering::Relaxed);
     }
 
-    /// Passes a permit to a sleeper, if there is one.
+    /// Adds a sleeper that keeps its permit, unless there is a task. Returns whether it was added.
+    #[must_use]
+    pub(super) fn push_unless(&self, sleeper: &Arc<T>, has_task: impl FnOnce() -> bool) -> bool {
+        self.push(sleeper);
+        // Pairs with the fence in `Permits::acquire_after_push`: either this thread sees the task, or the one
+        // that added it and got no permit sees the sleeper in `n`.
+        fence(Ordering::SeqCst);
+        let has_task = has_task();
+        if has_task {
+            // Who was woken meanwhile runs that task.
+            _ = self.retract(sleeper);
+        }
+        !has_task
+    }
+
+    /// Passes a permit to a sleeper, or a task, if there is a sleeper.
     #[must_use]
     pub(super) fn wake(&self) -> bool {
         // Relaxed: as in `push`.

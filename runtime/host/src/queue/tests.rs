@@ -218,6 +218,39 @@ fn waits_do_not_nest_without_end() {
     }
 }
 
+/// A chain of blocking tasks each of which waits for the next, on as few threads as there may be: it ends when
+/// waits nest too deeply.
+#[test]
+fn blocking_tasks_that_wait_for_others_run_them() {
+    fn nest(queue: &Queue, deepest: &Arc<AtomicUsize>, all: &Arc<Latch>) {
+        deepest.fetch_add(1, Ordering::Relaxed);
+        if check_may_wait().is_err() {
+            return all.count_down();
+        }
+        let latch = Latch::new(1);
+        let (queue_in, deepest, all, opens) = (queue.clone(), deepest.clone(), all.clone(), opens(&latch));
+        let inner = Task::new(move || {
+            nest(&queue_in, &deepest, &all);
+            opens.run();
+        });
+        queue.add_blocking_task(inner, WhenFull::Wait).unwrap();
+        queue.wait(&latch);
+    }
+    for (workers, blocking, chains) in [(1, 1, 1), (2, 3, 5)] {
+        let queue = Queue::from(MultiThreaded::new(workers, blocking).unwrap());
+        let (deepest, all) = (Arc::default(), Latch::new(chains));
+        for _ in 0..chains {
+            let (queue_in, deepest, all) = (queue.clone(), Arc::clone(&deepest), all.clone());
+            let first = Task::new(move || nest(&queue_in, &deepest, &all));
+            queue.add_blocking_task(first, WhenFull::Wait).unwrap();
+        }
+        queue.wait(&all);
+        queue.quiesce();
+        let most = blocking * local::MAX_DEPTH as usize + chains;
+        assert!((local::MAX_DEPTH as usize..=most).contains(&deepest.load(Ordering::Relaxed)), "{deepest:?}");
+    }
+}
+
 #[test]
 fn a_task_that_goes_on_hands_over_what_it_added() {
     let queue = Queue::from(MultiThreaded::new(2, 1).unwrap());

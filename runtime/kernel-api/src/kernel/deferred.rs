@@ -43,8 +43,8 @@ impl<R: Returns> Deferred<R> {
         Deferred::at(Place::Queue, work)
     }
 
-    /// The results of `work`, which may block. It waits while all threads for blocking tasks are busy. Only
-    /// for work that does not wait for other blocking work.
+    /// The results of `work`, which may block. It waits while all threads for blocking tasks are busy. If it
+    /// waits for other blocking work otherwise than by running a function or a session, that may never begin.
     pub fn blocking(work: impl FnOnce(&ExecContext) -> R + Send + 'static) -> Deferred<R> {
         Deferred::at(Place::Blocking(WhenFull::Wait), work)
     }
