@@ -7,5 +7,5 @@
 func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %a = "tf.Neg"(%x) {device = "/device:TOY:0"} : (tensor<4xf32>) -> tensor<4xf32>
   %b = "tf.Neg"(%x) {device = "/device:TOY:0", colocate = ["g"]} : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %a, %b : tensor<4xf32>, tensor<4xf32>
+  tfrt.return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
