@@ -223,6 +223,60 @@ def texts():
     case.write()
 
 
+def moved_texts():
+    """More operators that move strings, two that change them, and parts of a negative length."""
+    case = Case("op_string_moves")
+    x = case.feed("x", np.array([["a", "straße", ""], ["日本", "b", "a"]]), shape=[None, 3])
+    y = case.feed("y", np.array([b"a", b"b\xff", b""]))
+    case.fetch("text_partition", *raw.DynamicPartition(data=y, partitions=[1, 0, 1], num_partitions=2))
+    case.fetch("text_stitch", raw.DynamicStitch(indices=[[4, 0], [1, 2]], data=[["p", "q"], ["r", "s"]]))
+    case.fetch("text_parallel_stitch", raw.ParallelDynamicStitch(indices=[[1, 0]], data=[["p", "q"]]))
+    case.fetch("text_ensured", raw.EnsureShape(input=x, shape=[None, 3]))
+    case.fetch("text_missing", *raw.ListDiff(x=["c", "a", "d", "a"], y=y))
+    case.fetch("text_mirror", raw.MirrorPad(input=y, paddings=[[1, 2]], mode="REFLECT"))
+    case.fetch("text_pad", raw.Pad(input=x, paddings=[[0, 1], [1, 0]]))
+    case.fetch("text_pad_v2", raw.PadV2(input=y, paddings=[[0, 2]], constant_values="-"))
+    case.fetch("text_one_hot", raw.OneHot(indices=[1, 0, 5], depth=2, on_value="on", off_value="off"))
+    case.fetch("text_reverse", raw.Reverse(tensor=x, dims=[False, True]))
+    case.fetch("text_roll", raw.Roll(input=x, shift=[1], axis=[1]))
+    case.fetch("text_shapes", *raw.ShapeN(input=[x, y]))
+    case.fetch("text_updated", raw.TensorStridedSliceUpdate(
+        input=x, begin=[0, 1], end=[2, 2], strides=[1, 1], value=[["new"], ["too"]]))
+    case.fetch("text_zeros", raw.ZerosLike(x=x))
+    case.fetch("text_sum", raw.Add(x=x, y=y))
+    for i, attrs in enumerate([{}, {"width": 5}, {"width": 5, "fill": "-"}, {"precision": 1, "width": 3}]):
+        case.fetch(f"text_as_text_{i}", raw.AsString(input=y, **attrs))
+    for unit in ["BYTE", "UTF8_CHAR"]:
+        case.fetch(f"text_negative_{unit}", raw.Substr(input=y, pos=0, len=-1, unit=unit))
+    case.write()
+
+
+def single_pixels():
+    """Axes of one pixel, windows whose taps are all in the padding, indices of 16 bits."""
+    case = Case("op_single_pixels")
+    for height, width in [(1, 1), (1, 3), (3, 1)]:
+        x = case.feed(f"x_{height}_{width}", normal(height + 5 * width, 1, height, width, 2))
+        for size in [(1, 1), (2, 3), (4, 1)]:
+            for aligned in [False, True]:
+                word = f"{height}_{width}_{size[0]}_{size[1]}_{aligned}"
+                case.fetch(f"area_{word}", raw.ResizeArea(images=x, size=size, align_corners=aligned))
+                case.fetch(f"bilinear_{word}", raw.ResizeBilinear(images=x, size=size, align_corners=aligned))
+    x, filters = case.feed("x", normal(2, 2, 1, 4, 2)), case.feed("filters", normal(3, 2, 2, 2))
+    for i, (strides, rates) in enumerate([([1, 2, 2, 1], [1, 2, 1, 1]), ([1, 1, 3, 1], [1, 2, 2, 1])]):
+        attrs = {"strides": strides, "rates": rates, "padding": "SAME"}
+        y = raw.Dilation2D(input=x, filter=filters, **attrs)
+        dy = tf.ones_like(y)
+        case.fetch(f"dilation_{i}", y)
+        case.fetch(f"dilation_by_x_{i}", raw.Dilation2DBackpropInput(
+            input=x, filter=filters, out_backprop=dy, **attrs))
+        case.fetch(f"dilation_by_filter_{i}", raw.Dilation2DBackpropFilter(
+            input=x, filter=filters, out_backprop=dy, **attrs))
+    rows, at = case.feed("rows", normal(4, 4, 3)), case.feed("at", np.array([3, 0, 3], np.int16))
+    case.fetch("short_gather", raw.GatherV2(params=rows, indices=at, axis=0))
+    case.fetch("short_gather_nd", raw.GatherNd(params=rows, indices=raw.ExpandDims(input=at, axis=1)))
+    case.write()
+
+
 if __name__ == "__main__":
     slices()
     diagonals()
@@ -232,3 +286,5 @@ if __name__ == "__main__":
     complex_numbers()
     gelu()
     texts()
+    moved_texts()
+    single_pixels()

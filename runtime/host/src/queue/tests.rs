@@ -218,8 +218,8 @@ fn waits_do_not_nest_without_end() {
     }
 }
 
-/// A chain of blocking tasks each of which waits for the next, on as few threads as there may be: it ends when
-/// waits nest too deeply.
+/// A chain of blocking tasks each of which waits for the next, on as few threads as there may be: it ends
+/// when waits nest too deeply.
 #[test]
 fn blocking_tasks_that_wait_for_others_run_them() {
     fn nest(queue: &Queue, deepest: &Arc<AtomicUsize>, all: &Arc<Latch>) {

@@ -87,7 +87,7 @@ pub fn opaque_type(value: &Value) -> Option<Type> {
 /// Adds the kernels of the `tf` dialect.
 pub fn tf(registry: &mut Registry) {
     for row in op::rows().filter(|row| row.has_function()) {
-        registry.add(function(row, of_variants(row.op)));
+        registry.add(function(row, of_objects(row.op)));
     }
     others(registry);
     memory::add(registry);
@@ -112,7 +112,7 @@ pub(crate) fn selected<const OTHERS: bool>(functions: &[&'static OpRow], registr
     for row in functions {
         // A program may name an operator twice.
         if registry.find(row.op_name).is_none() {
-            registry.add(function(row, if OTHERS { of_variants(row.op) } else { None }));
+            registry.add(function(row, if OTHERS { of_objects(row.op) } else { None }));
         }
     }
     if OTHERS {
@@ -123,12 +123,12 @@ pub(crate) fn selected<const OTHERS: bool>(functions: &[&'static OpRow], registr
 
 /// The kernel of an operator that is a function of tensors. The row may belong to another crate.
 ///
-/// It takes no variants, so that the kernels of variants need not be in the program.
+/// It takes only dense tensors, so that other kernels need not be in the program.
 pub fn operator(row: &'static OpRow) -> Kernel {
     function(row, None)
 }
 
-fn function(row: &'static OpRow, of_variants: Option<OfVariants>) -> Kernel {
+fn function(row: &'static OpRow, of_objects: Option<OfObjects>) -> Kernel {
     let name = row.op_name;
     if row.has(Traits::CONSTANT) {
         // The result is in the file.
@@ -140,7 +140,7 @@ fn function(row: &'static OpRow, of_variants: Option<OfVariants>) -> Kernel {
     if row.has(Traits::PASSING) {
         return kernel!(name, pass, |_| attrs::names(row));
     }
-    Kernel::lazy(name, move || signature_of_evaluate(row, of_variants), evaluate)
+    Kernel::lazy(name, move || signature_of_evaluate(row, of_objects), evaluate)
 }
 
 fn constant(constant: Prepared<'_, Constant>, _: Ignored, cx: &ExecContext) -> Results {
@@ -158,19 +158,20 @@ struct PreparedOp {
     eval: OwnedEval,
     /// Its version for small operands, if that gives equal results.
     small: Option<Small>,
-    /// Its implementation for variants, if it takes them.
-    of_variants: Option<OfVariants>,
+    /// Its implementation for values that are no dense tensors, if it takes them.
+    of_objects: Option<OfObjects>,
     /// The results, if the operator takes strings.
     strings: Option<StringResults>,
     memory: Memory,
 }
 
-/// A function of variants.
-type OfVariants = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError>;
+/// A function of values that are no dense tensors.
+type OfObjects = fn(&[Value], &Arc<dyn Allocator>) -> Result<Value, KernelError>;
 
-/// The implementation of an operator for variants, if it takes them.
-fn of_variants(op: Option<op::Op>) -> Option<OfVariants> {
+/// The implementation of an operator for variants or strings, if it takes them otherwise than as numbers.
+fn of_objects(op: Option<op::Op>) -> Option<OfObjects> {
     match op? {
+        op::Op::Add => Some(strings::add),
         op::Op::ZerosLike => Some(optionals::zeros_like),
         op::Op::AddN => Some(optionals::add_n),
         _ => None,
@@ -178,18 +179,18 @@ fn of_variants(op: Option<op::Op>) -> Option<OfVariants> {
 }
 
 impl PreparedOp {
-    fn new(row: &OpRow, of_variants: Option<OfVariants>, site: &KernelUse<'_>) -> Result<PreparedOp, String> {
+    fn new(row: &OpRow, of_objects: Option<OfObjects>, site: &KernelUse<'_>) -> Result<PreparedOp, String> {
         let is_string = |ty: &str| attrs::element_type(ty) == Some(Type::String);
         let strings = || site.result_types().map(is_string).collect();
         attributes(row, site, |attrs| {
-            PreparedOp::of(row, of_variants, attrs.given(), strings, Memory::of(site)?)
+            PreparedOp::of(row, of_objects, attrs.given(), strings, Memory::of(site)?)
         })
     }
 
     /// An operator with these attributes. `strings` says which results are strings.
     fn of(
         row: &OpRow,
-        of_variants: Option<OfVariants>,
+        of_objects: Option<OfObjects>,
         attrs: &dyn Attrs,
         strings: impl FnOnce() -> Vec<bool>,
         memory: Memory,
@@ -198,7 +199,7 @@ impl PreparedOp {
         let eval = eval.ok_or("the operator is no function of tensors")?;
         let strings = StringResults::of(row.op, strings);
         let small = row.small(attrs).filter(Small::is_exact);
-        Ok(PreparedOp { eval, small, of_variants, strings, memory })
+        Ok(PreparedOp { eval, small, of_objects, strings, memory })
     }
 
     /// The result for small operands, in the place of one of them if that may be overwritten.
@@ -229,10 +230,10 @@ impl PreparedOp {
     }
 }
 
-fn signature_of_evaluate(row: &'static OpRow, of_variants: Option<OfVariants>) -> Signature {
+fn signature_of_evaluate(row: &'static OpRow, of_objects: Option<OfObjects>) -> Signature {
     let mut signature = Signature {
         attr_names: Some(attrs::names(row)),
-        prepare: Some(MakePrepared::new(move |site| PreparedOp::new(row, of_variants, site))),
+        prepare: Some(MakePrepared::new(move |site| PreparedOp::new(row, of_objects, site))),
         ..Signature::default()
     };
     <Rest<'_, Value> as Param>::declare(&mut signature);
@@ -258,20 +259,20 @@ fn compute(
     mut values: SmallVec<[Value; 4]>,
     cx: &ExecContext,
 ) -> Result<Results, KernelError> {
-    if let Some(of_variants) = op.of_variants
+    if let Some(made) = &op.strings
+        && interned::has_strings(&values)
+    {
+        return of_strings(op, made, &values, cx);
+    }
+    if let Some(of_objects) = op.of_objects
         && values.first().is_some_and(|value| value.downcast_ref::<Tensor>().is_none())
     {
-        return Ok(Results(SmallVec::from_iter([of_variants(&values, cx.allocator())?])));
+        return Ok(Results(SmallVec::from_iter([of_objects(&values, cx.allocator())?])));
     }
     let allocator = op.memory.allocator(&mut values, cx)?;
     let allocator = allocator.as_ref().unwrap_or(cx.allocator());
     if let Some(result) = op.small_result(&mut values, allocator) {
         return Ok(Results(SmallVec::from_iter([result])));
-    }
-    if let Some(made) = &op.strings
-        && interned::has_strings(&values)
-    {
-        return of_strings(op, made, &values, cx);
     }
     let tensors: Result<Operands, KernelError> = match op.memory.may_overwrite {
         true => values.into_iter().map(owned).collect(),

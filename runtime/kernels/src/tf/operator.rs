@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::action::Action;
 use super::memory::Memory;
-use super::{PreparedOp, compute, of_variants, tables};
+use super::{PreparedOp, compute, of_objects, tables};
 
 /// An operator with decoded attributes, for operands of certain types.
 pub struct Operator(Code);
@@ -41,7 +41,7 @@ impl Operator {
                 .map(|action| Operator(Code::Action(action)))
                 .map_err(|error| error.to_string());
         }
-        PreparedOp::of(row, of_variants(row.op), attrs.given(), || is_string, Memory::unplanned())
+        PreparedOp::of(row, of_objects(row.op), attrs.given(), || is_string, Memory::unplanned())
             .map(|op| Operator(Code::Function(op)))
     }
 

@@ -11,6 +11,7 @@ use befrost_tensor::mem::{Allocator, Malloc};
 use befrost_tensor::print::numpy;
 use befrost_tensor::scratch::{collected, push, with_room};
 use befrost_tensor::tf::op::{Attributes, Op};
+use befrost_tensor::tf::{Binary, binary};
 use befrost_tensor::{
     Complex64, Complex128, DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, fingerprint64,
 };
@@ -23,6 +24,12 @@ pub(super) const OPS: &[ActionRow] = &[
     (&[Op::AsString], |attrs| {
         let format = NumberFormat::new(attrs)?;
         action(attrs, move |[x], cx| {
+            if let Some(Strings(x)) = x.downcast_ref::<Strings>() {
+                expect_room(x.shape().num_elements(), format.width, cx.allocator())?;
+                let read = x.read().map_err(refused)?;
+                let texts = collected(read.iter().map(|text| format.text(text))).map_err(refused)?;
+                return Ok([strings(x.shape(), &texts, cx.allocator())?]);
+            }
             let x = dense(x)?;
             expect_room(x.num_elements(), format.longest(), cx.allocator())?;
             let texts = format.all(x).map_err(refused)?;
@@ -247,6 +254,35 @@ fn join(
     strings(&shape, &joined.map_err(refused)?, allocator)
 }
 
+/// The shape of two operands that are broadcast, and the place in the first for each element.
+fn broadcast_places(
+    of: &Shape,
+    with: &Shape,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<(Shape, Vec<i64>), TensorError> {
+    let places = HostTensor::allocate(DType::I64, of.clone(), allocator)?;
+    places.write::<i64>()?.iter_mut().zip(0..).for_each(|(to, place)| *to = place);
+    let zeros = HostTensor::zeros(DType::I64, with.clone(), allocator)?;
+    let sum = binary(Binary::Add, &places, &zeros, allocator)?;
+    Ok((sum.shape().clone(), sum.to_vec::<i64>()?))
+}
+
+/// `Add` of strings: each of the first operand before one of the second.
+pub(super) fn add(operands: &[Value], allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError> {
+    let [x, y] = operands else { return Err(KernelError::invalid("expected two operands")) };
+    let (x, y) = (strings_in(x)?, strings_in(y)?);
+    let (shape, of_x) = broadcast_places(x.shape(), y.shape(), allocator).map_err(refused)?;
+    let (_, of_y) = broadcast_places(y.shape(), x.shape(), allocator).map_err(refused)?;
+    let (x, y) = (x.read().map_err(refused)?, y.read().map_err(refused)?);
+    let [longest_x, longest_y] = [&x, &y].map(|texts| texts.iter().map(<[u8]>::len).max().unwrap_or(0));
+    expect_room(shape.num_elements(), longest_x.saturating_add(longest_y), allocator)?;
+    let sums = of_x
+        .iter()
+        .zip(&of_y)
+        .map(|(&i, &j)| [x.at(i as usize), y.at(j as usize)].map(Option::unwrap_or_default).concat());
+    strings(&shape, &collected(sums).map_err(refused)?, allocator)
+}
+
 /// The parts of each string of a vector: coordinates, parts, and the shape of the matrix.
 fn split(
     op: &str,
@@ -373,20 +409,8 @@ fn parts(
     if shape != other {
         return Err(KernelError::invalid(format!("`Substr`: pos of shape {shape} and len of shape {other}")));
     }
-    // The positions of the operands' elements, broadcast as numbers are.
-    let places = |shape: &Shape| {
-        let numbers = HostTensor::allocate(DType::I64, shape.clone(), allocator)?;
-        numbers.write::<i64>()?.iter_mut().zip(0..).for_each(|(to, number)| *to = number);
-        Ok::<_, TensorError>(numbers)
-    };
-    let all = |from: &Shape, with: &Shape| -> Result<(Shape, Vec<i64>), TensorError> {
-        use befrost_tensor::tf::{Binary, binary};
-        let zeros = HostTensor::zeros(DType::I64, with.clone(), allocator)?;
-        let sum = binary(Binary::Add, &places(from)?, &zeros, allocator)?;
-        Ok((sum.shape().clone(), sum.to_vec::<i64>()?))
-    };
-    let (result, of_texts) = all(x.shape(), shape).map_err(refused)?;
-    let (_, of_numbers) = all(shape, x.shape()).map_err(refused)?;
+    let (result, of_texts) = broadcast_places(x.shape(), shape, allocator).map_err(refused)?;
+    let (_, of_numbers) = broadcast_places(shape, x.shape(), allocator).map_err(refused)?;
     let read = x.read().map_err(refused)?;
     let mut found = with_room(of_texts.len()).map_err(refused)?;
     for (&text, &number) in of_texts.iter().zip(&of_numbers) {
@@ -398,7 +422,11 @@ fn parts(
             let problem = format!("`Substr`: pos {position} out of range for a string of length {n}");
             return Err(KernelError::invalid(problem));
         };
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        // As in TensorFlow, a negative number of bytes is all of them, of characters none.
+        let length = usize::try_from(length).unwrap_or(match unit {
+            Unit::Byte => usize::MAX,
+            Unit::Character => 0,
+        });
         let at = |i: usize| unit.starts(text).nth(i).unwrap_or(text.len());
         found.push(&text[at(start)..at(start.saturating_add(length).min(n))]);
     }
@@ -473,6 +501,13 @@ impl NumberFormat {
     /// The length of the longest text that is asked for.
     fn longest(&self) -> usize {
         self.width.max(self.precision.unwrap_or(0))
+    }
+
+    /// A text that is cut to the precision and filled up to the width.
+    fn text(&self, text: &[u8]) -> Vec<u8> {
+        let cut = &text[..self.precision.unwrap_or(text.len()).min(text.len())];
+        let spaces = vec![b' '; self.width.saturating_sub(cut.len())];
+        if self.fill == Some(b'-') { [cut, &spaces].concat() } else { [&spaces, cut].concat() }
     }
 
     /// The texts of all numbers.

@@ -291,9 +291,9 @@ fn gradient(
 }
 
 /// The pixels that are covered by each of `to` equal parts of an axis of `from` pixels, weighted by how much
-/// of them is covered; and the reciprocal of the length of a part.
+/// of them is covered; and the length of a part. The corners of a single pixel cannot be aligned.
 fn areas(from: usize, to: usize, align_corners: bool) -> Result<(Spans, f32), TensorError> {
-    let length = match align_corners && to > 1 {
+    let length = match align_corners && from > 1 && to > 1 {
         true => (from - 1) as f32 / (to - 1) as f32,
         false => from as f32 / to as f32,
     };

@@ -72,6 +72,12 @@ impl Windows {
         (at / (depth * height * width), [at / (height * width) % depth, at / width % height, at % width])
     }
 
+    /// The number of the pixel at which a window starts, or of the first one behind the padding.
+    fn first_pixel(&self, batch: usize, at: Volume) -> usize {
+        let start = |i: usize| (at[i] * self.axes[i].stride).saturating_sub(self.axes[i].pad.0);
+        self.pixel(batch, [start(0), start(1), start(2)])
+    }
+
     /// Calls `f` for each tap of a window inside of the volume, with the number of the tap in the window and
     /// the number of its pixel. The number of the tap wraps around for pooling windows that are larger than
     /// any filter; poolings do not use it.
@@ -479,23 +485,24 @@ impl Dilation {
     }
 
     /// Calls `f` for each window and channel with the number of the result, the largest sum, and its tap and
-    /// pixel: the first ones. A window without sums above the lowest number has no tap.
+    /// pixel: the first ones. In a window without sums above the lowest number, they are the first tap and
+    /// the first pixel behind the padding, as in TensorFlow.
     fn each(
         &self,
         (xs, filters): (&[f64], &[f64]),
-        mut f: impl FnMut(usize, f64, Option<(usize, usize)>),
+        mut f: impl FnMut(usize, f64, (usize, usize)),
     ) -> Result<(), TensorError> {
         let channels = self.windows.channels;
-        let mut found = filled(channels, (self.lowest, None))?;
+        let mut found = filled(channels, (self.lowest, (0, 0)))?;
         for i in 0..self.shape.num_elements().checked_div(channels).unwrap_or(0) {
-            found.fill((self.lowest, None));
             let (batch, at) = self.windows.window(i);
+            found.fill((self.lowest, (0, self.windows.first_pixel(batch, at))));
             self.windows.each_tap(batch, at, |tap, pixel| {
                 let sums = xs[pixel * channels..].iter().zip(&filters[tap * channels..]);
                 for (best, (x, weight)) in found.iter_mut().zip(sums) {
                     let sum = x + weight;
                     if sum > best.0 {
-                        *best = (sum, Some((tap, pixel)));
+                        *best = (sum, (tap, pixel));
                     }
                 }
             });
@@ -545,10 +552,8 @@ pub fn dilation2d_backprop(
     {
         let (dys, mut sums) = (dys.read::<f64>()?, sums.write::<f64>()?);
         let channels = dilation.windows.channels;
-        dilation.each((&xs.read::<f64>()?, &filters.read::<f64>()?), |i, _, at| {
-            if let Some((tap, pixel)) = at {
-                sums[if by_filter { tap } else { pixel } * channels + i % channels] += dys[i];
-            }
+        dilation.each((&xs.read::<f64>()?, &filters.read::<f64>()?), |i, _, (tap, pixel)| {
+            sums[if by_filter { tap } else { pixel } * channels + i % channels] += dys[i];
         })?;
     }
     fast::cast(&sums, x.dtype(), cx)
