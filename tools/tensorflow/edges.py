@@ -40,6 +40,8 @@ def slices():
         (np.full([2, 2], -1), [1, 0], [1, 2], [1, 1], {}),
         (np.zeros([5]), [1, 2], [2, 2], [1, 1], row),
     ]
+    case.fetch("masked_index", raw.StridedSlice(
+        input=x, begin=[2, 1], end=[0, 3], strides=[1, 1], begin_mask=3, end_mask=3, shrink_axis_mask=1))
     for i, (value, begin, end, strides, masks) in enumerate(updates):
         value = tf.constant(np.asarray(value, np.float32))
         case.fetch(f"tensor_{i}", raw.TensorStridedSliceUpdate(
@@ -252,7 +254,7 @@ def moved_texts():
 
 
 def single_pixels():
-    """Axes of one pixel, windows whose taps are all in the padding, indices of 16 bits."""
+    """Axes of one pixel, windows whose taps are all in the padding, indices of 16 bits, one ragged row."""
     case = Case("op_single_pixels")
     for height, width in [(1, 1), (1, 3), (3, 1)]:
         x = case.feed(f"x_{height}_{width}", normal(height + 5 * width, 1, height, width, 2))
@@ -274,6 +276,12 @@ def single_pixels():
     rows, at = case.feed("rows", normal(4, 4, 3)), case.feed("at", np.array([3, 0, 3], np.int16))
     case.fetch("short_gather", raw.GatherV2(params=rows, indices=at, axis=0))
     case.fetch("short_gather_nd", raw.GatherNd(params=rows, indices=raw.ExpandDims(input=at, axis=1)))
+    outer, inner = np.array([0, 1, 3], np.int64), np.array([0, 2, 2, 4], np.int64)
+    for n_splits, index in [(1, 2), (2, 1)]:
+        splits = [outer, inner][-n_splits:]
+        found = raw.RaggedGather(params_nested_splits=splits, params_dense_values=rows, indices=index,
+                                 OUTPUT_RAGGED_RANK=n_splits - 1)
+        case.fetch(f"ragged_row_{n_splits}", *found.output_nested_splits, found.output_dense_values)
     case.write()
 
 

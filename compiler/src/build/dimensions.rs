@@ -157,10 +157,11 @@ impl DimensionLookup<'_> {
         if is_set("new_axis_mask") || is_set("ellipsis_mask") {
             return None;
         }
-        let begin = if is_set("begin_mask") { 0 } else { usize::try_from(begin).ok()? };
+        let begin = usize::try_from(begin).ok()?;
         if is_set("shrink_axis_mask") {
             return Some(vec![*from.get(begin)?]);
         }
+        let begin = if is_set("begin_mask") { 0 } else { begin };
         let end = if is_set("end_mask") { from.len() } else { usize::try_from(end).ok()?.min(from.len()) };
         (stride == [1]).then(|| from.get(begin..end).map(<[i64]>::to_vec))?
     }

@@ -34,7 +34,7 @@ def test_every_operator(operand: Any, tmp_path: Any, monkeypatch: pytest.MonkeyP
     results = {}
     for name in names:
         operator = getattr(bf.tf, name)
-        operands: list[Any] = [[operand] if is_list and operator._n_lists > 1 else operand
+        operands: list[Any] = [[operand] if is_list and len(operator._lists) > 1 else operand
                                for _, is_list, _ in operator.signature.inputs]
         try:
             with bf.timeout(5.0):
@@ -44,7 +44,7 @@ def test_every_operator(operand: Any, tmp_path: Any, monkeypatch: pytest.MonkeyP
     assert len(results) > 60, len(results)
     lines = ["import befrost as bf"]
     known = [name for name, made in results.items()
-             if isinstance(made, bf.Tensor) and getattr(bf.tf, name)._n_lists < 2 and len(getattr(bf.tf, name).signature.inputs)]
+             if isinstance(made, bf.Tensor) and len(getattr(bf.tf, name)._lists) < 2 and len(getattr(bf.tf, name).signature.inputs)]
     for name in known:
         operator = getattr(bf.tf, name)
         n = len(operator.signature.inputs)
@@ -67,3 +67,27 @@ def test_every_operator(operand: Any, tmp_path: Any, monkeypatch: pytest.MonkeyP
             wrong.append(f"{name}: {error!r}"[:300])
     assert not wrong, f"{len(wrong)} of {len(known)}:\n" + "\n".join(wrong)
     assert os.listdir(tmp_path) == ["table.py"] or "__pycache__" in os.listdir(tmp_path)
+
+
+def joined(x: Any, y: Any) -> Any:
+    axis = np.int32(0)
+    flat, listed, named = bf.tf.ConcatV2(x, y, axis), bf.tf.ConcatV2([x, y], axis), bf.tf.ConcatV2(values=[x, y], axis=axis)
+    return flat, listed, named
+
+
+def parts(x: Any) -> Any:
+    rows, columns = bf.tf.Unpack(x, num=1), bf.tf.Unpack(x, num=2, axis=1)
+    return len(rows), len(columns), rows[0], columns[1]
+
+
+def test_operands_and_results_that_are_lists() -> None:
+    x, y = np.arange(3.0), np.arange(2.0)
+    for call in (joined, bf.function(joined)):
+        for made in call(x, y):
+            np.testing.assert_array_equal(np.asarray(made), [0, 1, 2, 0, 1])
+    row = np.array([[1.0, 2.0]])
+    for take in (parts, bf.function(parts)):
+        n_rows, n_columns, first, second = take(row)
+        assert (n_rows, n_columns) == (1, 2)
+        np.testing.assert_array_equal(np.asarray(first), [1, 2])
+        np.testing.assert_array_equal(np.asarray(second), [2])

@@ -31,6 +31,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
                 g.dx(last, d.reshape_like(g.x(last)));
             }
         }),
+        Op::RaggedTensorToTensor => Rule(of_padded_rows),
         Op::SparseReorder => Rule(|g| {
             let Some(d) = g.dy(1) else { return };
             let order = d.range(g.x(1).size(0));
@@ -125,7 +126,27 @@ fn of_selected_rows(g: &Vjp<'_, '_>, reduction: Op) {
     g.dx(0, g.op(reduction, &[g.d(), at, g.x(2), g.x(0).size(0)], &[]));
 }
 
-/// The numbers from 1 of the elements of a vector.
+/// The gradients of a ragged tensor's values and of the default behind shorter rows. Padded in the same way,
+/// the ordinals of the values say whose each gradient is: 0 is the default's.
+fn of_padded_rows(g: &Vjp<'_, '_>) {
+    let (d, values, default) = (g.d(), g.x(1), g.x(2));
+    let types = g.texts("row_partition_types");
+    let n_rows = types.iter().filter(|ty| *ty != "FIRST_DIM_SIZE").count() as i64;
+    let outer = d.shape().slice(d.ints(&[0], DType::I32), d.ints(&[1 + n_rows], DType::I32));
+    let mut operands = vec![outer, ordinals(values), d.int(0)];
+    operands.extend((3..g.n_x()).map(|i| g.x(i)));
+    let from = g.same(Op::RaggedTensorToTensor, &operands).reshaped(&[-1]);
+    let inner = values.shape().slice(d.ints(&[1], DType::I32), d.ints(&[-1], DType::I32));
+    let rows = d.reshape(Val::concat(&[d.ints(&[-1], DType::I32), inner], 0));
+    g.dx(1, sums_at(rows, from, values));
+    if g.wants(2) {
+        let of_default = -from.bin(Op::Minimum, d.int(1));
+        let sum = d.op(Op::UnsortedSegmentSum, &[rows, of_default, d.int(1)], &[]).reshape(inner);
+        g.dx(2, sum.unbroadcast(default));
+    }
+}
+
+/// The numbers from 1 of the elements of a vector, or of the rows of a tensor.
 fn ordinals<'g>(x: Val<'g>) -> Val<'g> {
     x.op(Op::Range, &[x.int(1), x.size(0) + x.int(1), x.int(1)], &[])
 }

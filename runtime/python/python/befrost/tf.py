@@ -73,8 +73,22 @@ class Operator:
         return frozenset(safe(name) for name, *_ in self.signature.inputs)
 
     @functools.cached_property
-    def _n_lists(self) -> int:
-        return sum(is_list for _, is_list, _ in self.signature.inputs)
+    def _lists(self) -> list[int]:
+        return [i for i, (_, is_list, _) in enumerate(self.signature.inputs) if is_list]
+
+    @functools.cached_property
+    def _gives_list(self) -> bool:
+        return any(is_list for _, is_list, _ in self.signature.outputs)
+
+    def _are_flat(self, operands: tuple[_t.Any, ...]) -> bool:
+        """Whether the operands of a list stand among the others. Only a single list can be written so."""
+        if len(self._lists) != 1:
+            return not self._lists
+        return len(operands) != len(self.signature.inputs) or not isinstance(operands[self._lists[0]], (list, tuple))
+
+    def packed(self, results: list[_t.Any]) -> _t.Any:
+        """Results as they are returned: a single one alone, unless it is of a list."""
+        return results[0] if len(results) == 1 and not self._gives_list else tuple(results)
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
@@ -91,7 +105,7 @@ class Operator:
         import inspect
 
         kinds = inspect.Parameter
-        if self._n_lists == 1:
+        if len(self._lists) == 1:
             operands = [kinds("operands", kinds.VAR_POSITIONAL)]
         else:
             operands = [kinds(safe(name), kinds.POSITIONAL_OR_KEYWORD) for name, *_ in self.signature.inputs]
@@ -101,7 +115,7 @@ class Operator:
 
     def arranged(self, operands: tuple[_t.Any, ...], attributes: dict[str, _t.Any]) -> tuple[tuple[_t.Any, ...], dict[str, _t.Any]]:
         """The operands in their order, without names and lists, and the attributes."""
-        if self._n_lists < 2 and self.operand_names.isdisjoint(attributes):
+        if self.operand_names.isdisjoint(attributes) and self._are_flat(operands):
             return operands, attributes
         inputs = self.signature.inputs
         if len(operands) > len(inputs):
@@ -122,7 +136,7 @@ class Operator:
             if not isinstance(given[name], (list, tuple)):
                 raise WrongTypeError(f"the operand '{name}' of '{self.name}' is a list")
             flat += given[name]
-            if count is not None and self._n_lists > 1:
+            if count is not None and len(self._lists) > 1:
                 attributes.setdefault(count, len(given[name]))
         return tuple(flat), attributes
 
@@ -141,7 +155,7 @@ class Operator:
         except _native.Failure as failure:
             error = of_failure(failure)
         else:
-            return made[0] if len(made) == 1 else tuple(made)
+            return self.packed(made)
         raise error
 
     def _prepare(self, key: _t.Any, attributes: dict[str, _t.Any]) -> _t.Any:

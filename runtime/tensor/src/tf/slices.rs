@@ -190,7 +190,8 @@ fn plan(
         }
         let from_start = |p: i64| if p < 0 { i128::from(p) + len } else { i128::from(p) };
         if bit(masks.shrink_axis, i) {
-            let at = if bit(masks.begin, i) { 0 } else { from_start(begin[i]) };
+            // As in TensorFlow, the axis of a single index has no open bounds.
+            let at = from_start(begin[i]);
             if !(0..len).contains(&at) || step < 0 {
                 return invalid(
                     op,

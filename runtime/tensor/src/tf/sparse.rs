@@ -152,7 +152,7 @@ pub(super) fn splits_of(op: &'static str, splits: &HostTensor) -> Result<Vec<usi
 }
 
 /// `RaggedGather`: rows of a ragged tensor by index. The results are the row splits of the inner axes of the
-/// indices, the row splits of the gathered rows, and the values.
+/// indices, the row splits of the gathered rows, and the values. A scalar index gathers one row itself.
 pub fn ragged_gather(
     splits: &[&HostTensor],
     values: &HostTensor,
@@ -185,6 +185,8 @@ pub fn ragged_gather(
             None => return invalid(op, format!("indices[{i}] = {index} is not in [0, {n_rows})")),
         }
     }
+    // A single row is no row of rows: its splits are left out.
+    let is_row = indices.shape().rank() == 0;
     let mut results = Vec::new();
     // The inner axes of the indices have rows of equal lengths.
     for pair in indices.shape().dims().windows(2).enumerate() {
@@ -193,7 +195,7 @@ pub fn ragged_gather(
         let last = n.checked_mul(length).ok_or(TensorError::TooLarge)?;
         results.push(ends_tensor((n, last), (0..=n).map(|i| i * length), dtype, allocator)?);
     }
-    for ends in &given {
+    for (level, ends) in given.iter().enumerate() {
         let sum = |sum: usize, len: usize| sum.checked_add(len).ok_or(TensorError::TooLarge);
         let inner = collected(rows.iter().map(|range| ends[range.start]..ends[range.end]))?;
         let n = rows.iter().try_fold(0, |n, range| sum(n, range.len()))?;
@@ -204,7 +206,9 @@ pub fn ragged_gather(
             total += length; // at most the last one
             total
         });
-        results.push(ends_tensor((n, last), std::iter::once(0).chain(new_ends), dtype, allocator)?);
+        if level > 0 || !is_row {
+            results.push(ends_tensor((n, last), std::iter::once(0).chain(new_ends), dtype, allocator)?);
+        }
         rows = inner;
     }
     let n =

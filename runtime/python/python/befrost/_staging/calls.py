@@ -185,8 +185,7 @@ class Calls(Control):
             made = self.emit.op(name, ids, attrs)
         except TypeError as error:
             raise Refused(str(error)) from None
-        results = [self.emit.array(id) for id in made]
-        return results[0] if len(results) == 1 else tuple(results)
+        return operator.packed([self.emit.array(id) for id in made])
 
     def gradient(self, function: Any, transform: Gradient, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """The gradient of a function's result with respect to some of its arguments, and the result, if asked for."""

@@ -87,13 +87,13 @@ fn strided(cx: &Node<'_>, shape: &PartialShape) -> Result<PartialShape, TensorEr
         if stride == Some(0) || (shrinks(i) && stride.is_some_and(|stride| stride < 0)) {
             return cx.refuse(format!("a stride of {stride:?} in entry {i}"));
         }
-        let (begin, end) = (begin.filter(|_| !from_first(i)), end.filter(|_| !to_last(i)));
         if shrinks(i) {
-            if let (Some(dim), Some(begin)) = (dim, begin.or(from_first(i).then_some(0))) {
+            if let (Some(dim), Some(begin)) = (dim, begin) {
                 cx.axis(begin, dim)?;
             }
             continue;
         }
+        let (begin, end) = (begin.filter(|_| !from_first(i)), end.filter(|_| !to_last(i)));
         let is_known = (begin.is_some() || from_first(i)) && (end.is_some() || to_last(i));
         sliced.push(match (dim, stride) {
             (Some(dim), Some(stride)) if is_known => Some(length(dim, begin, end, stride)),

@@ -188,7 +188,7 @@ operators! { 11:
         => function(eval::images::draw_boxes, images::draw_boxes, Cost::Moves).no_gradient().overwrites(&[0]);
     /// Images with the outlines of boxes in given colors.
     DrawBoundingBoxesV2 "images:T boxes:float colors:float -> output:T; T:type=float"
-        => function(eval::images::draw_boxes, images::draw_boxes, Cost::Moves).no_gradient().overwrites(&[0]);
+        => function(eval::images::draw_boxes, images::draw_boxes, Cost::Moves).differentiated(Gradient::Missing).overwrites(&[0]);
     /// A window of each image, with noise outside of it. Offsets are those of the window's center.
     ExtractGlimpse
         "input:float size:int32 offsets:float -> glimpse:float; centered:bool=true noise:string='uniform' \
@@ -198,7 +198,7 @@ operators! { 11:
     ExtractGlimpseV2
         "input:float size:int32 offsets:float -> glimpse:float; centered:bool=true noise:string='uniform' \
          normalized:bool=true uniform_noise:bool=true"
-        => random(eval::images::glimpse, images::glimpse, Cost::PerResult(16));
+        => random(eval::images::glimpse, images::glimpse, Cost::PerResult(16)).differentiated(Gradient::Missing);
     /// Images seen through projective transformations.
     ImageProjectiveTransformV2
         "images:dtype transforms:float output_shape:int32 -> transformed_images:dtype; dtype:type \

@@ -100,7 +100,7 @@ operators! { 12:
     /// The slices along the first axis in a random order, from key and counter.
     StatelessShuffle
         "value:T key:uint64 counter:uint64 alg:int32 -> output:T; T:type"
-        => function(eval::random::stateless_shuffle, rules::same, Cost::Moves).no_gradient();
+        => function(eval::random::stateless_shuffle, rules::same, Cost::Moves).differentiated(Gradient::Missing);
     /// Random integers of the whole range of the type, different ones in each run.
     NonDeterministicInts
         "!shape:shape_dtype -> output:dtype; dtype:type=int64 shape_dtype:type=int64"

@@ -2,7 +2,7 @@
 
 use super::super::eval;
 use super::super::infer::{arrays, rules};
-use super::super::row::{CONSTANT, Cost, function, reduce, scan, segment, sorted_segment};
+use super::super::row::{CONSTANT, Cost, Gradient, function, reduce, scan, segment, sorted_segment};
 use super::operators::operators;
 use crate::tf::{Reduce, Scan, Segment, SortedSegment};
 
@@ -92,13 +92,13 @@ operators! { 2:
         ).layout("ia>k").no_gradient();
     /// The number of occurrences, or the sum of weights, of each small integer.
     Bincount "arr:int32 size:int32 weights:T -> bins:T; T:type"
-        => function(eval::arrays::bincount, arrays::bincount, Cost::PerOperand(1)).no_gradient();
+        => function(eval::arrays::bincount, arrays::bincount, Cost::PerOperand(1)).differentiated(Gradient::Missing);
     /// For each element, the number of boundaries that are not above it.
     Bucketize "input:T -> output:int32; T:type boundaries:list(float)"
         => function(eval::arrays::bucketize, rules::same, Cost::PerResult(8)).no_gradient();
     /// For each row, the number of occurrences, or the sum of weights, of each small integer.
     DenseBincount "input:Tidx size:Tidx weights:T -> output:T; T:type Tidx:type binary_output:bool=false"
-        => function(eval::arrays::bincount, arrays::dense_bincount, Cost::PerOperand(1)).no_gradient();
+        => function(eval::arrays::bincount, arrays::dense_bincount, Cost::PerOperand(1)).differentiated(Gradient::Missing);
     /// Whether the target of each row is among its k largest elements.
     InTopK "predictions:float targets:T -> precision:bool; T:type=int32 k:int"
         => function(eval::arrays::in_top_k, arrays::in_top_k, Cost::PerOperand(1)).no_gradient();
@@ -110,7 +110,7 @@ operators! { 2:
         => function(eval::elementwise::l2_loss, rules::scalar, Cost::PerOperand(2));
     /// The elements of one vector that are not in another, with their positions.
     ListDiff "x:T y:T -> out:T idx:out_idx; T:type out_idx:type=int32"
-        => function(eval::arrays::list_diff, arrays::list_diff, Cost::PerOperand(4)).no_gradient();
+        => function(eval::arrays::list_diff, arrays::list_diff, Cost::PerOperand(4)).differentiated(Gradient::Missing);
     /// For each value, the first position in a sorted row whose element is not less.
     LowerBound "sorted_inputs:T values:T -> output:out_type; T:type out_type:type=int32"
         => function(eval::arrays::sorted_bounds, arrays::sorted_bounds, Cost::PerResult(16)).no_gradient();
@@ -124,10 +124,10 @@ operators! { 2:
         => function(eval::arrays::top_kv2, arrays::top_kv2, Cost::PerOperand(8));
     /// The distinct elements of a vector, and for each element its position among them.
     Unique "x:T -> y:T idx:out_idx; T:type out_idx:type=int32"
-        => function(eval::arrays::unique, arrays::unique, Cost::PerOperand(4)).no_gradient();
+        => function(eval::arrays::unique, arrays::unique, Cost::PerOperand(4)).differentiated(Gradient::Missing);
     /// The distinct slices along an axis, and for each slice its position among them.
     UniqueV2 "x:T axis:Taxis -> y:T idx:out_idx; T:type Taxis:type=int64 out_idx:type=int32"
-        => function(eval::arrays::unique_v2, arrays::unique_v2, Cost::PerOperand(4)).no_gradient();
+        => function(eval::arrays::unique_v2, arrays::unique_v2, Cost::PerOperand(4)).differentiated(Gradient::Missing);
     /// The distinct slices along an axis, positions as in `UniqueV2`, and the number of occurrences of each.
     UniqueWithCountsV2
         "x:T axis:Taxis -> y:T idx:out_idx count:out_idx; T:type Taxis:type=int64 out_idx:type=int32"
@@ -135,7 +135,7 @@ operators! { 2:
             eval::arrays::unique_with_counts_v2,
             arrays::unique_with_counts_v2,
             Cost::PerOperand(4),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
     /// The indices of the elements at positions of a tensor with these sizes.
     UnravelIndex "indices:Tidx dims:Tidx -> output:Tidx; Tidx:type=int32"
         => function(eval::arrays::unravel_index, arrays::unravel_index, Cost::PerResult(16)).no_gradient();
@@ -145,7 +145,7 @@ operators! { 2:
             eval::arrays::unique_with_counts,
             arrays::unique_with_counts,
             Cost::PerOperand(4),
-        ).no_gradient();
+        ).differentiated(Gradient::Missing);
     /// For each value, the first position in a sorted row whose element is greater.
     UpperBound "sorted_inputs:T values:T -> output:out_type; T:type out_type:type=int32"
         => function(eval::arrays::sorted_bounds, arrays::sorted_bounds, Cost::PerResult(16)).no_gradient();

@@ -16,12 +16,12 @@ operators! { 16:
     /// integer.
     RaggedBincount
         "splits:int64 values:Tidx size:Tidx weights:T -> output:T; T:type Tidx:type binary_output:bool=false"
-        => function(eval::sparse::ragged_bincount, sparse::ragged_bincount, Cost::PerOperand(1)).no_gradient();
+        => function(eval::sparse::ragged_bincount, sparse::ragged_bincount, Cost::PerOperand(1)).differentiated(Gradient::Missing);
     /// The values of a ragged tensor in rows of equal lengths.
     RaggedTensorToTensor
         "shape:Tshape values:T default_value:T row_partition_tensors:num_row_partition_tensors*Tindex -> \
          result:T; T:type Tindex:type Tshape:type num_row_partition_tensors:int row_partition_types:list(string)"
-        => function(eval::sparse::ragged_to_tensor, sparse::ragged_to_tensor, Cost::Moves).no_gradient();
+        => function(eval::sparse::ragged_to_tensor, sparse::ragged_to_tensor, Cost::Moves);
     /// The product of a sparse and a dense matrix.
     SparseTensorDenseMatMul
         "a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T; T:type Tindices:type=int64 \
@@ -324,7 +324,7 @@ operators! { 16:
             sparse_arrays::sparse_bincount,
             Cost::PerOperand(4),
         )
-        .no_gradient();
+        .differentiated(Gradient::Missing);
     /// The softmax of the entries of a sparse tensor along the last axis.
     SparseSoftmax
         "sp_indices:int64 sp_values:T sp_shape:int64 -> output:T; T:type"
