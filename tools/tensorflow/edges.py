@@ -238,7 +238,7 @@ def moved_texts():
     case.fetch("text_mirror", raw.MirrorPad(input=y, paddings=[[1, 2]], mode="REFLECT"))
     case.fetch("text_pad", raw.Pad(input=x, paddings=[[0, 1], [1, 0]]))
     case.fetch("text_pad_v2", raw.PadV2(input=y, paddings=[[0, 2]], constant_values="-"))
-    case.fetch("text_one_hot", raw.OneHot(indices=[1, 0, 5], depth=2, on_value="on", off_value="off"))
+    case.fetch("text_one_hot", raw.OneHot(indices=np.array([1, 0, 5], np.int8), depth=2, on_value="on", off_value="off"))
     case.fetch("text_reverse", raw.Reverse(tensor=x, dims=[False, True]))
     case.fetch("text_roll", raw.Roll(input=x, shift=[1], axis=[1]))
     case.fetch("text_shapes", *raw.ShapeN(input=[x, y]))
@@ -246,8 +246,11 @@ def moved_texts():
         input=x, begin=[0, 1], end=[2, 2], strides=[1, 1], value=[["new"], ["too"]]))
     case.fetch("text_zeros", raw.ZerosLike(x=x))
     case.fetch("text_sum", raw.Add(x=x, y=y))
-    for i, attrs in enumerate([{}, {"width": 5}, {"width": 5, "fill": "-"}, {"precision": 1, "width": 3}]):
+    for i, attrs in enumerate([{}, {"width": 5}, {"width": 5, "fill": "-"}, {"precision": 1, "width": 3},
+                               {"precision": 1}]):
         case.fetch(f"text_as_text_{i}", raw.AsString(input=y, **attrs))
+    for dtype in [tf.uint32, tf.uint64]:
+        case.fetch(f"text_number_{dtype.name}", raw.StringToNumber(string_tensor=["7", "4294967295"], out_type=dtype))
     for unit in ["BYTE", "UTF8_CHAR"]:
         case.fetch(f"text_negative_{unit}", raw.Substr(input=y, pos=0, len=-1, unit=unit))
     case.write()

@@ -28,6 +28,10 @@ def test_model() -> None:
         model.run({})
     with pytest.raises(ValueError):
         model.run({"images": images.astype(np.float64)})
+    by_position: list[Any] = [images, [images]]
+    for feeds in by_position:
+        with pytest.raises(TypeError, match="by their names"):
+            model.run(feeds)
     with pytest.raises(KeyError, match="logits"):
         made["logit"]
     with pytest.raises(bf.Error):

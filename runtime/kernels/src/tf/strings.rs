@@ -137,6 +137,8 @@ pub(super) const OPS: &[ActionRow] = &[
                 DType::F64 => numbers::<f64>(x, cx.allocator()),
                 DType::I32 => numbers::<i32>(x, cx.allocator()),
                 DType::I64 => numbers::<i64>(x, cx.allocator()),
+                DType::UI32 => numbers::<u32>(x, cx.allocator()),
+                DType::UI64 => numbers::<u64>(x, cx.allocator()),
                 dtype => Err(refused(TensorError::Unsupported { op: "StringToNumber", dtype })),
             };
             Ok([tensor(out?)])
@@ -503,8 +505,12 @@ impl NumberFormat {
         self.width.max(self.precision.unwrap_or(0))
     }
 
-    /// A text that is cut to the precision and filled up to the width.
+    /// A text that is cut to the precision and filled up to the width; itself without a width, as in
+    /// TensorFlow.
     fn text(&self, text: &[u8]) -> Vec<u8> {
+        if self.width == 0 {
+            return text.to_vec();
+        }
         let cut = &text[..self.precision.unwrap_or(text.len()).min(text.len())];
         let spaces = vec![b' '; self.width.saturating_sub(cut.len())];
         if self.fill == Some(b'-') { [cut, &spaces].concat() } else { [&spaces, cut].concat() }

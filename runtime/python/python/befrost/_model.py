@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
 from ._coroutines import on_thread
-from ._errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, guarded
+from ._errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError, guarded
 from ._native import Outputs as Outputs, Tensor
 from ._progress import Progress
 
@@ -172,6 +172,8 @@ class Model(_native.Model):
         """A run with `fetches`, or another kind of output."""
         if output not in (None, "numpy", "tensor"):
             raise InvalidArgumentError(f"output is {output!r}, not 'numpy' or 'tensor'")
+        if feeds is not None and not isinstance(feeds, Mapping):
+            raise WrongTypeError("`run` takes the inputs by their names, as {'x': x}; a call of the model takes them in their order")
         if fetches is not None:
             return self._fetched(feeds or {}, list(fetches), timeout, output or "numpy")
         return Outputs(self._names, guarded(self.run_values, self._values(feeds or {}), timeout, output == "tensor"))

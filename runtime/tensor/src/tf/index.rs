@@ -20,6 +20,8 @@ use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 /// The elements of an index tensor.
 pub(super) fn indices_of(op: &'static str, indices: &HostTensor) -> Result<Vec<i64>, TensorError> {
     match indices.dtype() {
+        DType::UI8 => collected(indices.read_as::<u8>("indices")?.iter().map(|&i| i64::from(i))),
+        DType::I8 => collected(indices.read_as::<i8>("indices")?.iter().map(|&i| i64::from(i))),
         DType::I16 => collected(indices.read_as::<i16>("indices")?.iter().map(|&i| i64::from(i))),
         DType::I32 => collected(indices.read_as::<i32>("indices")?.iter().map(|&i| i64::from(i))),
         DType::I64 => copied(&indices.read_as::<i64>("indices")?),
