@@ -4,7 +4,8 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
-use crate::import::onnx::emit::{AttrArg, Lowered, Why, one};
+use super::classes::{Labels, classified, linked, of_two_classes};
+use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx_proto::{AttributeProto, TensorProto};
@@ -59,7 +60,11 @@ pub(super) fn normalizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered 
         }
         other => return Err(format!("norm '{other}'")),
     };
-    one(g.one(Op::DivNoNan, &[x, size]))
+    // A row whose size is zero stays as it is.
+    let (zero, one_) = (g.scalar_like(0.0, size)?, g.scalar_like(1.0, size)?);
+    let is_zero = g.one(Op::Equal, &[size, zero])?;
+    let size = g.one(Op::SelectV2, &[is_zero, one_, size])?;
+    one(g.div(x, size))
 }
 
 pub(super) fn imputer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
@@ -78,22 +83,6 @@ pub(super) fn imputer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         g.one(Op::Equal, &[x, replaced])?
     };
     one(g.one(Op::SelectV2, &[is_missing, values, x]))
-}
-
-/// Scores after a link function.
-pub(super) fn linked(g: &mut OnnxImporter<'_>, scores: ValueId, post: &str) -> Result<ValueId, Why> {
-    match post {
-        "NONE" => Ok(scores),
-        "LOGISTIC" => g.one(Op::Sigmoid, &[scores]),
-        "SOFTMAX" => g.one(Op::Softmax, &[scores]),
-        "SOFTMAX_ZERO" => {
-            let zero = g.scalar_like(0.0, scores)?;
-            let is_zero = g.one(Op::Equal, &[scores, zero])?;
-            let share = g.one(Op::Softmax, &[scores])?;
-            g.one(Op::SelectV2, &[is_zero, zero, share])
-        }
-        other => Err(format!("post_transform '{other}' is not supported")),
-    }
 }
 
 /// A matrix of f32 with the features of each row.
@@ -119,62 +108,24 @@ fn linear(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, columns: i64) -> Result<Va
 }
 
 pub(super) fn linear_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let scores = linear(g, n, n.int_or("targets", 1))?;
-    one(linked(g, scores, n.word("post_transform", "NONE")?))
-}
-
-/// The labels of a classifier as a constant, and their number.
-pub(super) fn labels(
-    g: &mut OnnxImporter<'_>,
-    n: &OnnxNode<'_>,
-    ints: &str,
-    strings: &str,
-) -> Result<(ValueId, i64), Why> {
-    if let Some(attr) = n.attr(strings).filter(|attr| !attr.strings.is_empty()) {
-        return Ok((self::strings(g, attr)?, attr.strings.len() as i64));
-    }
-    let ints = n.ints(ints).unwrap_or_default();
-    Ok((g.ints(ints)?, ints.len() as i64))
-}
-
-/// The labels of the largest scores, and the scores after the link function. With one score for two classes,
-/// it is that of the second class.
-pub(super) fn classified(
-    g: &mut OnnxImporter<'_>,
-    n: &OnnxNode<'_>,
-    scores: ValueId,
-    (labels, count): (ValueId, i64),
-    is_probability: bool,
-) -> Lowered {
-    let columns = g.known_dims(scores).or_else(|_| g.dims(scores))?;
-    let columns = columns.get(1).copied().ok_or("its scores are no matrix")?;
-    let post = n.word("post_transform", "NONE")?;
-    let (best, scores) = if columns == 1 && count == 2 {
-        let linked = linked(g, scores, post)?;
-        let other = if is_probability || post == "LOGISTIC" {
-            let one_ = g.scalar_like(1.0, linked)?;
-            g.sub(one_, linked)?
-        } else {
-            g.one(Op::Neg, &[linked])?
-        };
-        // As in ONNX Runtime, the label is that of the score before the link function.
-        let threshold = g.scalar_like(if is_probability { 0.5 } else { 0.0 }, scores)?;
-        let over = g.one(Op::Greater, &[scores, threshold])?;
-        let best = g.squeeze(over, &[1])?;
-        (g.cast(best, DType::I64)?, g.concat(&[other, linked], 1)?)
-    } else {
-        let axis = g.int(1)?;
-        (g.to(Op::ArgMax, &[scores, axis], &[], DType::I64)?, linked(g, scores, post)?)
-    };
-    Ok(vec![g.gather(labels, best, 0)?, scores])
+    let columns = n.int_or("targets", 1);
+    let scores = linear(g, n, columns)?;
+    one(linked(g, scores, columns, n.word("post_transform", "NONE")?))
 }
 
 pub(super) fn linear_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let labels = labels(g, n, "classlabels_ints", "classlabels_strings")?;
+    let labels = Labels::new(g, n, "classlabels_ints", "classlabels_strings")?;
     let intercepts = n.floats("intercepts").len() as i64;
-    let columns = if intercepts > 0 { intercepts } else { labels.1 };
+    let columns = if intercepts > 0 { intercepts } else { labels.count };
     let scores = linear(g, n, columns)?;
-    classified(g, n, scores, labels, false)
+    if (columns, labels.count) == (1, 2) {
+        let label = labels.above(g, scores, 0.0)?;
+        return Ok(vec![label, of_two_classes(g, scores, true, n.word("post_transform", "NONE")?)?]);
+    }
+    if columns != labels.count {
+        return Err(format!("{columns} scores for {} classes", labels.count));
+    }
+    classified(g, n, scores, labels)
 }
 
 /// A table from keys to values.
@@ -208,11 +159,11 @@ pub(super) fn label_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
         (None, Some(DType::I64)) => g.int(n.int_or("default_int64", -1))?,
         (None, Some(dtype)) => g.scalar(f64::from(n.float_or("default_float", -0.0)), dtype)?,
     };
-    one(looked_up(g, n.input(0)?, [keys, values, default]))
+    one(looked_up(g, n.input(0)?, [keys, values, default], n.version >= 4))
 }
 
 /// A vector of strings.
-fn strings(g: &mut OnnxImporter<'_>, attr: &AttributeProto) -> Result<ValueId, Why> {
+pub(super) fn strings(g: &mut OnnxImporter<'_>, attr: &AttributeProto) -> Result<ValueId, Why> {
     let (dims, string_data) = (vec![attr.strings.len() as i64], attr.strings.clone());
     g.tensor_constant(&TensorProto { dims, data_type: 8, string_data, ..TensorProto::default() })
 }
@@ -232,10 +183,10 @@ fn either_way(
     let x = n.input(0)?;
     if g.element(x) == Some(Type::String) {
         let default = g.int(n.int_or("default_int64", -1))?;
-        return looked_up(g, x, [strings, numbers, default]);
+        return looked_up(g, x, [strings, numbers, default], false);
     }
     let (x, default) = (g.cast(x, DType::I64)?, default_string(g, n)?);
-    looked_up(g, x, [numbers, strings, default])
+    looked_up(g, x, [numbers, strings, default], false)
 }
 
 /// `LabelEncoder` of version 1: strings and their numbers.
@@ -261,12 +212,13 @@ fn looked_up(
     g: &mut OnnxImporter<'_>,
     x: ValueId,
     [keys, values, default]: [ValueId; 3],
+    nan_is_a_key: bool,
 ) -> Result<ValueId, Why> {
-    // The position of the first equal key; NaN is found as well.
+    // The position of the first equal key.
     let apart = g.rank(x)?;
     let column = g.expand(x, apart)?;
     let mut is_equal = g.one(Op::Equal, &[column, keys])?;
-    if g.is_float(x) {
+    if nan_is_a_key && g.is_float(x) {
         let (a, b) = (g.one(Op::IsNan, &[column])?, g.one(Op::IsNan, &[keys])?);
         let both = g.one(Op::LogicalAnd, &[a, b])?;
         is_equal = g.one(Op::LogicalOr, &[is_equal, both])?;
@@ -280,7 +232,7 @@ fn looked_up(
 }
 
 pub(super) fn one_hot_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let (categories, _) = labels(g, n, "cats_int64s", "cats_strings")?;
+    let categories = Labels::new(g, n, "cats_int64s", "cats_strings")?;
     let x = n.input(0)?;
     let x = if g.element(x).is_some_and(|element| element.dtype().is_some()) {
         g.cast(x, DType::I64)?
@@ -289,15 +241,51 @@ pub(super) fn one_hot_encoder(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Low
     };
     let at = g.rank(x)?;
     let column = g.expand(x, at)?;
-    let is_equal = g.one(Op::Equal, &[column, categories])?;
-    one(g.cast(is_equal, DType::F32))
+    let is_equal = g.one(Op::Equal, &[column, categories.values])?;
+    let encoded = g.cast(is_equal, DType::F32)?;
+    if n.flag("zeros", true) {
+        return one(Ok(encoded));
+    }
+    // An element that is no category has a position behind all of them, at which there is nothing to gather.
+    let found = g.reduce(Op::Sum, encoded, &[at], false)?;
+    let (zero, axis, behind) = (g.scalar_like(0.0, found)?, g.int(at as i64)?, g.int(categories.count)?);
+    let is_missing = g.one(Op::Equal, &[found, zero])?;
+    let category = g.to(Op::ArgMax, &[encoded, axis], &[], DType::I64)?;
+    let category = g.one(Op::SelectV2, &[is_missing, behind, category])?;
+    let one_ = g.scalar(1.0, DType::F32)?;
+    let ones = g.fill(&[DimSize::Known(categories.count)], one_)?;
+    let present = g.gather(ones, category, 0)?;
+    let present = g.expand(present, at)?;
+    one(g.mul(encoded, present))
 }
 
+/// The features of all inputs, each cut or padded with zeros to the size in `inputdimensions`.
 pub(super) fn feature_vectorizer(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
+    let (inputs, sizes) = (n.all()?, n.ints("inputdimensions").unwrap_or_default());
+    if !sizes.is_empty() && (sizes.len() != inputs.len() || sizes.iter().any(|&size| size < 0)) {
+        return Err(format!("inputdimensions {sizes:?} for {} inputs", inputs.len()));
+    }
     let mut parts = Vec::new();
-    for x in n.all()? {
+    for (i, x) in inputs.into_iter().enumerate() {
         let x = g.cast(x, DType::F32)?;
-        parts.push(if g.rank(x)? == 1 { g.expand(x, 1)? } else { x });
+        let x = if g.rank(x)? == 1 { g.expand(x, 0)? } else { x };
+        let x = if g.rank(x)? > 2 {
+            let rows = g.size(x, 0)?;
+            g.reshape(x, &[rows, DimSize::Known(-1)])?
+        } else {
+            x
+        };
+        let Some(&size) = sizes.get(i) else {
+            parts.push(x);
+            continue;
+        };
+        if g.dims(x)?.get(1) == Some(&size) {
+            parts.push(x);
+            continue;
+        }
+        let zero = g.scalar_like(0.0, x)?;
+        let padded = g.pad(x, &[(0, 0), (0, size)], zero)?;
+        parts.push(g.slice(padded, 1, 0, Some(size))?);
     }
     one(g.concat(&parts, 1))
 }

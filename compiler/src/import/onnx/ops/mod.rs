@@ -9,6 +9,7 @@
 //! Where it has another default, the lowering looks at the version.
 
 mod attention;
+mod classes;
 mod contributed;
 mod control;
 mod convolution;

@@ -11,7 +11,8 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::learning::{features, labels, linked};
+use super::classes::{Labels, best, classified, linked, of_two_classes};
+use super::learning::features;
 use crate::import::onnx::emit::{AttrArg, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
@@ -82,7 +83,7 @@ pub(super) fn svm_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
     let coefficients = n.floats("coefficients");
     let sums = if n_vectors == 0 {
         let vector = matrix(g, coefficients, 1, "coefficients")?;
-        kernels(g, n, x, vector)?
+        products(g, x, vector)?
     } else {
         let vectors = matrix(g, n.floats("support_vectors"), n_vectors, "numbers of vectors")?;
         let kernels = kernels(g, n, x, vectors)?;
@@ -97,23 +98,19 @@ pub(super) fn svm_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
         let (inside, outside) = (g.scalar_like(1.0, sums)?, g.scalar_like(-1.0, sums)?);
         return one(g.one(Op::SelectV2, &[is_inside, inside, outside]));
     }
-    one(linked(g, sums, n.word("post_transform", "NONE")?))
+    // ONNX Runtime has no link function here.
+    one(Ok(sums))
 }
 
 pub(super) fn svm_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let (labels, n_classes) = labels(g, n, "classlabels_ints", "classlabels_strings")?;
-    let n_classes = usize::try_from(n_classes).ok().filter(|n| (2..=MAX_CLASSES).contains(n));
+    let labels = Labels::new(g, n, "classlabels_ints", "classlabels_strings")?;
+    let n_classes = usize::try_from(labels.count).ok().filter(|n| (2..=MAX_CLASSES).contains(n));
     let n_classes = n_classes.ok_or_else(|| format!("it has no classes, one, or above {MAX_CLASSES}"))?;
     let x = features(g, n)?;
     let (rho, post) = (n.floats("rho"), n.word("post_transform", "NONE")?);
     let per_class = n.ints("vectors_per_class").unwrap_or_default();
-    if per_class.is_empty() {
-        // A linear model of each class.
-        let weights = matrix(g, n.floats("coefficients"), n_classes, "coefficients")?;
-        let scores = kernels(g, n, x, weights)?;
-        let scores = g.plus(scores, rho.first().copied().unwrap_or(0.0).into())?;
-        let best = best(g, scores)?;
-        return Ok(vec![g.gather(labels, best, 0)?, linked(g, scores, post)?]);
+    if per_class.iter().all(|&n_vectors| n_vectors == 0) {
+        return linear_models(g, n, x, labels);
     }
     if per_class.len() != n_classes {
         return Err(format!("vectors of {} classes for {n_classes}", per_class.len()));
@@ -130,7 +127,7 @@ pub(super) fn svm_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
     let rho = g.floats(rho, &[n_pairs])?;
     let sums = g.add(sums, rho)?;
     let best = pairs.winner(g, sums, n_classes)?;
-    let label = g.gather(labels, best, 0)?;
+    let label = g.gather(labels.values, best, 0)?;
     let (a, b) = (n.floats("prob_a"), n.floats("prob_b"));
     if !a.is_empty() {
         if a.len() != pairs.all.len() || b.len() != pairs.all.len() {
@@ -147,20 +144,35 @@ pub(super) fn svm_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowe
         let share = g.one(Op::Minimum, &[share, high])?;
         let attrs = [("n_classes", AttrArg::Int(n_classes as i64))];
         let probabilities = g.op(Op::_CoupledProbabilities, &[share], &attrs)?;
-        return Ok(vec![label, linked(g, probabilities, post)?]);
+        return Ok(vec![label, linked(g, probabilities, labels.count, post)?]);
     }
     if n_classes == 2 {
-        let other = g.one(Op::Neg, &[sums])?;
-        let scores = g.concat(&[other, sums], 1)?;
-        return Ok(vec![label, linked(g, scores, post)?]);
+        return Ok(vec![label, of_two_classes(g, sums, post != "NONE", post)?]);
     }
-    Ok(vec![label, linked(g, sums, post)?])
+    Ok(vec![label, linked(g, sums, n_pairs, post)?])
 }
 
-/// The position of the largest score of each row; the first of equal ones.
-fn best(g: &mut OnnxImporter<'_>, scores: ValueId) -> Result<ValueId, Why> {
-    let axis = g.int(1)?;
-    g.to(Op::ArgMax, &[scores, axis], &[], DType::I64)
+/// A classifier with a linear model of each class.
+fn linear_models(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId, labels: Labels) -> Lowered {
+    let coefficients = n.floats("coefficients");
+    // There are two classes or more, and not many.
+    let weights = matrix(g, coefficients, labels.count as usize, "coefficients")?;
+    let scores = products(g, x, weights)?;
+    let rho = n.floats("rho").first().copied().unwrap_or(0.0);
+    let scores = g.plus(scores, rho.into())?;
+    if labels.count > 2 || !n.floats("prob_a").is_empty() {
+        return classified(g, n, scores, labels);
+    }
+    // The second of two classes is chosen if any score is above the threshold.
+    let threshold = if coefficients.iter().all(|&weight| weight >= 0.0) { 0.5f32.next_down() } else { 0.0 };
+    let largest = g.reduce(Op::Max, scores, &[1], true)?;
+    let threshold = g.scalar_like(threshold.into(), scores)?;
+    let is_above = g.one(Op::Greater, &[largest, threshold])?;
+    let is_above = g.squeeze(is_above, &[1])?;
+    let (second, best) = (g.int(1)?, best(g, scores)?);
+    let at = g.one(Op::SelectV2, &[is_above, second, best])?;
+    let label = g.gather(labels.values, at, 0)?;
+    Ok(vec![label, linked(g, scores, 2, n.word("post_transform", "NONE")?)?])
 }
 
 /// The pairs of classes, and the ranges of their vectors.

@@ -5,94 +5,268 @@
 //!    └──TreeWalk──▶ TreeEnsembleRegressor, -Classifier: nodes by tree and number ──▶ _TreeEnsemble
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
-use super::learning::{classified, labels, linked};
+use super::classes::{Labels, linked, of_two_classes};
 use crate::import::onnx::emit::{AttrArg, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
 use crate::ir::ValueId;
 
-/// The attributes of trees; `of` is `target` or `class`.
-fn trees(
-    g: &mut OnnxImporter<'_>,
-    n: &OnnxNode<'_>,
-    of: &str,
+/// The trees of a node, and what to add to the sums of their leaves. `of` is `target` or `class`.
+struct TreeSums<'a> {
+    x: ValueId,
+    of: &'a str,
     n_targets: i64,
-    aggregate: &str,
-) -> Result<ValueId, Why> {
-    let mut x = n.input(0)?;
-    if !matches!(g.dtype(x)?, DType::F32 | DType::F64) {
-        x = g.cast(x, DType::F32)?;
-    }
-    let ints = |name: &str| n.ints(name).unwrap_or_default();
-    let of_name = |name: &str| format!("{of}_{name}");
-    let modes = n.words("nodes_modes")?;
-    let (values, bits) = match n.tensor("nodes_values_as_tensor") {
-        Some(tensor) => {
-            let constant = g.tensor_constant(tensor)?;
-            splits(&g.numbers_of(constant).ok_or("nodes_values_as_tensor has no numbers")?)
-        }
-        None => (n.floats("nodes_values").to_vec(), Vec::new()),
-    };
-    let weights = weights(g, n, of)?;
-    let attrs = [
-        ("nodes_treeids", AttrArg::Ints(ints("nodes_treeids"))),
-        ("nodes_nodeids", AttrArg::Ints(ints("nodes_nodeids"))),
-        ("nodes_featureids", AttrArg::Ints(ints("nodes_featureids"))),
-        ("nodes_modes", AttrArg::Strs(&modes)),
-        ("nodes_values", AttrArg::Floats(&values)),
-        ("nodes_value_bits", AttrArg::Ints(&bits)),
-        ("nodes_truenodeids", AttrArg::Ints(ints("nodes_truenodeids"))),
-        ("nodes_falsenodeids", AttrArg::Ints(ints("nodes_falsenodeids"))),
-        ("nodes_missing_value_tracks_true", AttrArg::Ints(ints("nodes_missing_value_tracks_true"))),
-        ("target_treeids", AttrArg::Ints(ints(&of_name("treeids")))),
-        ("target_nodeids", AttrArg::Ints(ints(&of_name("nodeids")))),
-        ("target_ids", AttrArg::Ints(ints(&of_name("ids")))),
-        ("target_weights", AttrArg::Floats(&weights)),
-        ("n_targets", AttrArg::Int(n_targets)),
-        ("aggregate_function", AttrArg::Str(aggregate)),
-        ("base_values", AttrArg::Floats(n.floats("base_values"))),
-    ];
-    g.op(Op::_TreeEnsemble, &[x], &attrs)
+    weights: Vec<f32>,
+    base: Vec<f32>,
 }
 
-/// The weights of the leaves; `of` is `target` or `class`.
-fn weights(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, of: &str) -> Result<Vec<f32>, Why> {
-    let Some(tensor) = n.tensor(&format!("{of}_weights_as_tensor")) else {
-        return Ok(n.floats(&format!("{of}_weights")).to_vec());
+impl<'a> TreeSums<'a> {
+    fn new(
+        g: &mut OnnxImporter<'_>,
+        n: &OnnxNode<'_>,
+        of: &'a str,
+        n_targets: i64,
+    ) -> Result<TreeSums<'a>, Why> {
+        let mut x = n.input(0)?;
+        if !matches!(g.dtype(x)?, DType::F32 | DType::F64) {
+            x = g.cast(x, DType::F32)?;
+        }
+        let weights = numbers(g, n, &format!("{of}_weights"))?;
+        let base = numbers(g, n, "base_values")?;
+        // A single number stands for two classes.
+        let is_for_two = (base.len(), n_targets, of) == (1, 2, "class");
+        if !base.is_empty() && base.len() as i64 != n_targets && !is_for_two {
+            return Err(format!("{} base_values for {n_targets} results", base.len()));
+        }
+        Ok(TreeSums { x, of, n_targets, weights, base })
+    }
+
+    /// The aggregated weights and the base values for each row of features.
+    fn based(&self, g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, aggregate: &str) -> Result<ValueId, Why> {
+        let scores = self.aggregated(g, n, aggregate, &self.weights)?;
+        if self.base.is_empty() || self.n_targets == 1 {
+            return Ok(scores);
+        }
+        let base = g.floats(&self.base, &[self.n_targets])?;
+        g.add(scores, base)
+    }
+
+    /// The aggregated weights for each row of features; with the base value, if there is one result only.
+    fn aggregated(
+        &self,
+        g: &mut OnnxImporter<'_>,
+        n: &OnnxNode<'_>,
+        aggregate: &str,
+        weights: &[f32],
+    ) -> Result<ValueId, Why> {
+        let ints = |name: &str| n.ints(name).unwrap_or_default();
+        let of_name = |name: &str| format!("{}_{name}", self.of);
+        let modes = n.words("nodes_modes")?;
+        let (values, bits) = match n.tensor("nodes_values_as_tensor") {
+            Some(tensor) => {
+                let constant = g.tensor_constant(tensor)?;
+                splits(&g.numbers_of(constant).ok_or("nodes_values_as_tensor has no numbers")?)
+            }
+            None => (n.floats("nodes_values").to_vec(), Vec::new()),
+        };
+        let attrs = [
+            ("nodes_treeids", AttrArg::Ints(ints("nodes_treeids"))),
+            ("nodes_nodeids", AttrArg::Ints(ints("nodes_nodeids"))),
+            ("nodes_featureids", AttrArg::Ints(ints("nodes_featureids"))),
+            ("nodes_modes", AttrArg::Strs(&modes)),
+            ("nodes_values", AttrArg::Floats(&values)),
+            ("nodes_value_bits", AttrArg::Ints(&bits)),
+            ("nodes_truenodeids", AttrArg::Ints(ints("nodes_truenodeids"))),
+            ("nodes_falsenodeids", AttrArg::Ints(ints("nodes_falsenodeids"))),
+            ("nodes_missing_value_tracks_true", AttrArg::Ints(ints("nodes_missing_value_tracks_true"))),
+            ("target_treeids", AttrArg::Ints(ints(&of_name("treeids")))),
+            ("target_nodeids", AttrArg::Ints(ints(&of_name("nodeids")))),
+            ("target_ids", AttrArg::Ints(ints(&of_name("ids")))),
+            ("target_weights", AttrArg::Floats(weights)),
+            ("n_targets", AttrArg::Int(self.n_targets)),
+            ("aggregate_function", AttrArg::Str(aggregate)),
+            ("base_values", AttrArg::Floats(if self.n_targets == 1 { &self.base } else { &[] })),
+        ];
+        g.op(Op::_TreeEnsemble, &[self.x], &attrs)
+    }
+
+    /// For each result, whether the leaves of a row have a weight for it; `None` if that depends on the row.
+    fn reached(&self, n: &OnnxNode<'_>) -> Result<Vec<Option<bool>>, Why> {
+        let ints = |name: &str| n.ints(name).unwrap_or_default();
+        let mut trees: HashMap<i64, Vec<i64>> = HashMap::new();
+        let nodes = ints("nodes_treeids").iter().zip(ints("nodes_nodeids")).zip(n.words("nodes_modes")?);
+        for ((&tree, &node), _) in nodes.filter(|&(_, mode)| mode == "LEAF") {
+            trees.entry(tree).or_default().push(node);
+        }
+        let of = |name: &str| ints(&format!("{}_{name}", self.of));
+        let places = of("treeids").iter().zip(of("nodeids")).zip(of("ids"));
+        let weighted: HashSet<(i64, i64, i64)> =
+            places.map(|((&tree, &node), &result)| (tree, node, result)).collect();
+        let reached = |result: i64| {
+            let is_weighted = |(&tree, leaves): (&i64, &Vec<i64>)| {
+                leaves.iter().all(|&leaf| weighted.contains(&(tree, leaf, result)))
+            };
+            if trees.iter().any(is_weighted) {
+                return Some(true);
+            }
+            Some(false).filter(|_| weighted.iter().all(|&(.., other)| other != result))
+        };
+        Ok((0..self.n_targets).map(reached).collect())
+    }
+
+    /// [`TreeSums::reached`] for each row of features.
+    fn reached_by_row(&self, g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Result<ValueId, Why> {
+        let ones = vec![1.0; self.weights.len()];
+        let counts = self.aggregated(g, n, "SUM", &ones)?;
+        let zero = g.scalar_like(0.0, counts)?;
+        g.one(Op::Greater, &[counts, zero])
+    }
+
+    /// The scores, with another number where the leaves of a row have no weight.
+    fn scores_where_reached(
+        &self,
+        g: &mut OnnxImporter<'_>,
+        n: &OnnxNode<'_>,
+        scores: ValueId,
+        otherwise: f64,
+    ) -> Result<ValueId, Why> {
+        let reached = self.reached(n)?;
+        if reached.iter().all(|&reached| reached == Some(true)) {
+            return Ok(scores);
+        }
+        let known: Option<Vec<i64>> = reached.into_iter().map(|reached| reached.map(i64::from)).collect();
+        let reached = match known {
+            Some(known) => {
+                let known = g.ints(&known)?;
+                g.cast(known, DType::I1)?
+            }
+            None => self.reached_by_row(g, n)?,
+        };
+        let otherwise = g.scalar_like(otherwise, scores)?;
+        g.one(Op::SelectV2, &[reached, scores, otherwise])
+    }
+}
+
+/// The numbers of an attribute, or of its tensor.
+fn numbers(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, name: &str) -> Result<Vec<f32>, Why> {
+    let Some(tensor) = n.tensor(&format!("{name}_as_tensor")) else {
+        return Ok(n.floats(name).to_vec());
     };
     let constant = g.tensor_constant(tensor)?;
-    let numbers = g.numbers_of(constant).ok_or("the tensor of its weights has no numbers")?;
-    Ok(numbers.into_iter().map(|weight| weight as f32).collect())
+    let numbers = g.numbers_of(constant).ok_or_else(|| format!("{name}_as_tensor has no numbers"))?;
+    Ok(numbers.into_iter().map(|number| number as f32).collect())
 }
 
 pub(super) fn tree_regressor(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let aggregate = n.word("aggregate_function", "SUM")?;
-    let scores = trees(g, n, "target", n.int_or("n_targets", 1), aggregate)?;
-    one(linked(g, scores, n.word("post_transform", "NONE")?))
+    let n_targets = n.int_or("n_targets", 1);
+    let sums = TreeSums::new(g, n, "target", n_targets)?;
+    let mut scores = sums.based(g, n, aggregate)?;
+    if n_targets > 1 && !sums.base.is_empty() {
+        // A base value is added to weights only.
+        scores = sums.scores_where_reached(g, n, scores, 0.0)?;
+    }
+    one(linked(g, scores, n_targets, n.word("post_transform", "NONE")?))
 }
 
 pub(super) fn tree_classifier(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
-    let labels = labels(g, n, "classlabels_int64s", "classlabels_strings")?;
+    let labels = Labels::new(g, n, "classlabels_int64s", "classlabels_strings")?;
+    let sums = TreeSums::new(g, n, "class", labels.count)?;
+    let post = n.word("post_transform", "NONE")?;
+    match labels.count {
+        ..1 => Err("it has no classes".to_owned()),
+        1 if labels.are_strings => Err("a single class with a string is not supported".to_owned()),
+        1 => {
+            let scores = sums.based(g, n, "SUM")?;
+            let labels = zero_and_one(g)?;
+            Ok(vec![labels.above(g, scores, 0.0)?, linked(g, scores, 1, post)?])
+        }
+        2 => two_classes(g, n, labels, &sums, post),
+        _ => {
+            let scores = sums.based(g, n, "SUM")?;
+            // A class without a weight or a base value is not chosen.
+            let compared = if sums.base.is_empty() {
+                sums.scores_where_reached(g, n, scores, f64::NEG_INFINITY)?
+            } else {
+                scores
+            };
+            Ok(vec![labels.of_largest(g, compared)?, linked(g, scores, labels.count, post)?])
+        }
+    }
+}
+
+/// The labels that ONNX Runtime gives where it does not use those of the node.
+fn zero_and_one(g: &mut OnnxImporter<'_>) -> Result<Labels, Why> {
+    Ok(Labels { values: g.ints(&[0, 1])?, count: 2, are_strings: false })
+}
+
+/// Two classes, whose label is that of the second class if its score is above a threshold. Where the leaves
+/// of a row have no weight for the second class, the score is that of the first one.
+fn two_classes(
+    g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
+    labels: Labels,
+    sums: &TreeSums<'_>,
+    post: &str,
+) -> Lowered {
     let ids = n.ints("class_ids").unwrap_or_default();
-    // With two classes, the trees may score only one of them.
-    let is_binary = labels.1 == 2 && ids.iter().all(|&id| id == ids[0]);
-    if !is_binary {
-        let scores = trees(g, n, "class", labels.1, "SUM")?;
-        return classified(g, n, scores, labels, false);
+    let is_one_scored = ids.iter().all(|&id| id == ids[0]);
+    let are_positive = is_one_scored && sums.weights.iter().all(|&weight| weight >= 0.0);
+    let labels = if is_one_scored || labels.are_strings { labels } else { zero_and_one(g)? };
+    let scores = sums.aggregated(g, n, "SUM", &sums.weights)?;
+    let columns = |g: &mut OnnxImporter<'_>, matrix: ValueId| -> Result<[ValueId; 2], Why> {
+        Ok([g.slice(matrix, 1, 0, Some(1))?, g.slice(matrix, 1, 1, Some(2))?])
+    };
+    let [first, second] = columns(g, scores)?;
+    let reached = sums.reached(n)?;
+    let by_row = match reached.contains(&None) {
+        true => {
+            let reached = sums.reached_by_row(g, n)?;
+            Some(columns(g, reached)?)
+        }
+        false => None,
+    };
+    // `then` if the leaves of the row have a weight for the class, else `otherwise`.
+    let select = |g: &mut OnnxImporter<'_>, class: usize, then: ValueId, otherwise: ValueId| match (
+        reached[class],
+        by_row,
+    ) {
+        (None, Some(by_row)) => g.one(Op::SelectV2, &[by_row[class], then, otherwise]),
+        (reached, _) => Ok(if reached == Some(true) { then } else { otherwise }),
+    };
+    let based = |i: usize| sums.base.get(i).copied().map_or(0.0, f64::from);
+    let first_based = g.plus(first, based(0))?;
+    let (mut score, mut scores) = (first_based, first_based);
+    if reached[1] != Some(true) {
+        scores = match sums.base.len() {
+            2 => {
+                let both = g.concat(&[first_based, second], 1)?;
+                linked(g, both, 2, post)?
+            }
+            1 if !is_one_scored => return Err("one of base_values for scores of both classes".to_owned()),
+            _ => of_two_classes(g, first_based, are_positive, post)?,
+        };
     }
-    let scores = trees(g, n, "class", 2, "SUM")?;
-    let at = ids.first().copied().unwrap_or(0);
-    if !(0..2).contains(&at) {
-        return Err(format!("class {at} of two"));
+    if reached[1] != Some(false) {
+        let (other, of_second) = if sums.base.len() == 2 {
+            let score = g.plus(first, based(1))?;
+            (g.one(Op::Neg, &[score])?, score)
+        } else {
+            (first_based, second)
+        };
+        let other = select(g, 0, other, first)?;
+        let both = g.concat(&[other, of_second], 1)?;
+        let both = linked(g, both, 2, post)?;
+        score = select(g, 1, of_second, score)?;
+        scores = select(g, 1, both, scores)?;
     }
-    let score = g.slice(scores, 1, at, Some(at + 1).filter(|&end| end < 2))?;
-    let is_probability = weights(g, n, "class")?.iter().all(|&weight| weight >= 0.0);
-    classified(g, n, score, labels, is_probability)
+    let threshold = if are_positive { 0.5 } else { 0.0 };
+    Ok(vec![labels.above(g, score, threshold)?, scores])
 }
 
 /// Limit on the number of nodes in all trees, where trees may share nodes.
@@ -117,6 +291,7 @@ pub(super) fn tree_ensemble(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
         1 => "SOFTMAX",
         2 => "LOGISTIC",
         3 => "SOFTMAX_ZERO",
+        4 => "PROBIT",
         other => return Err(format!("post_transform {other} is not supported")),
     };
     let walk = TreeWalk::new(g, n)?.of_all_roots(n.ints("tree_roots").unwrap_or_default())?;
@@ -141,7 +316,7 @@ pub(super) fn tree_ensemble(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lower
         ("aggregate_function", AttrArg::Str(aggregate)),
     ];
     let scores = g.op(Op::_TreeEnsemble, &[x], &attrs)?;
-    let linked = linked(g, scores, post)?;
+    let linked = linked(g, scores, n.int_or("n_targets", 1), post)?;
     one(g.cast(linked, result))
 }
 
