@@ -13,6 +13,10 @@
 // RUN: bef-exec %s --functions main --precision bf16 --input f32[1x16]:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | FileCheck %s --check-prefix=EXEC
 // RUN: bef-exec %s --functions main --precision int8 --input f32[1x16]:1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1 | FileCheck %s --check-prefix=EXEC
 
+// RUN: ir-opt %s --pass-pipeline "builtin.module(tf-lower-precision{precision=bf16},tf-lower-precision{precision=int8})" 2>&1 | FileCheck %s --check-prefix=NOTHING
+// NOTHING: warning[E0515]: precision int8 changes nothing: there is no product to lower
+// NOTHING-NEXT: note: lowered are matrix products and convolutions of f32 with constant weights and 16 or more terms
+
 // COUNT: error[E0514]: 2 ranges for 1 inputs of products: they are another model's
 // RANGE: error[E0514]: '1:0' is no range low:high
 // WORD: one of f32, bf16, int8

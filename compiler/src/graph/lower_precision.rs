@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::signatures;
 use crate::build::query::{dims, dtype, flag};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Severity};
 use crate::dialects::{Traits, tf};
 use crate::fold::constant_of;
 use crate::ir::{AttrId, AttrKind, Module, OpId, ValueId, names};
@@ -95,6 +95,13 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     };
     let of_input: FxHashMap<ValueId, (f32, f32)> = inputs.into_iter().zip(ranges).collect();
     let products: Vec<OpId> = m.walk_functions().filter(|&op| is_product(m, op)).collect();
+    if products.is_empty() {
+        let message = format!("precision {precision} changes nothing: there is no product to lower");
+        let note = format!(
+            "lowered are matrix products and convolutions of f32 with constant weights and {MIN_STEPS} or more terms"
+        );
+        cx.report(Diagnostic::error("E0515", message).with_severity(Severity::Warning).note(None, note));
+    }
     for op in products {
         let m = r.ir();
         let x = m.operand(op, 0);
