@@ -5,9 +5,9 @@
 //!                       resources, container, name and device of each, BEF file; a text behind its length
 //! ```
 //!
-//! The hash is that of all that a program depends on: the release, the options, the source. Of files beside
-//! a model, which it may name (weights, variables), their names, lengths and times of change are enough, so
-//! that gigabytes need not be read.
+//! The hash is that of all that a program depends on: the build of Befrost, the options, the source. Of files
+//! beside a model, which it may name (weights, variables), their names, lengths and times of change are
+//! enough, so that gigabytes need not be read.
 //!
 //! A file that is not whole is as good as none: the program is compiled, and the file written anew. It gets
 //! its name when it is complete. If it cannot be written, the next process compiles again.
@@ -27,6 +27,9 @@ use crate::folder::saved_model;
 /// The first bytes of the files.
 const MAGIC: &[u8; 4] = b"BEFP";
 
+/// The release, and the hash of the sources of this build.
+const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("BEFROST_BUILD"));
+
 /// The number of files beside a model beyond which it is not looked up.
 const MAX_FILES: usize = 10_000;
 
@@ -36,7 +39,7 @@ pub(crate) fn through(
     source: Source,
     options: &CompileOptions,
 ) -> Result<Compiled, CompileError> {
-    let Some(hash) = hash(&source, options) else { return compiled_now(source, options) };
+    let Some(hash) = hash(BUILD, &source, options) else { return compiled_now(source, options) };
     let path = folder.join(format!("{hash:032x}.befc"));
     if let Some(found) = fs::read(&path).ok().and_then(|file| decode(&file)) {
         return Ok(found);
@@ -47,13 +50,13 @@ pub(crate) fn through(
 }
 
 /// The hash of all that a program depends on; none for what cannot be read.
-fn hash(source: &Source, options: &CompileOptions) -> Option<u128> {
+fn hash(build: &str, source: &Source, options: &CompileOptions) -> Option<u128> {
     let mut hash = Xxh3::new();
     let mut add = |part: &[u8]| {
         hash.update(&part.len().to_le_bytes());
         hash.update(part);
     };
-    add(env!("CARGO_PKG_VERSION").as_bytes());
+    add(build.as_bytes());
     let of_program = CompileOptions { cache_dir: None, access: FileAccess::default(), ..options.clone() };
     add(format!("{of_program:?}").as_bytes());
     match source {
@@ -159,4 +162,16 @@ pub(crate) fn replace(path: &Path, file: &[u8]) -> std::io::Result<()> {
         _ = fs::remove_file(&part);
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_of_another_build_are_not_found() {
+        let of_build = |build| hash(build, &Source::Text("module {}".to_owned()), &CompileOptions::default());
+        assert_eq!(of_build(BUILD), of_build(BUILD));
+        assert_ne!(of_build(BUILD), of_build("0.1.0-0123456789abcdef"));
+    }
 }
