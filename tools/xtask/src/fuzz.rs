@@ -25,30 +25,36 @@ const FLAGS: [&str; 7] = [
     "-Ccodegen-units=1",
 ];
 
-/// The targets, and the folders of `testdata` with seed files.
-const TARGETS: [(&str, &[&str]); 14] = [
+/// The folders of `testdata` with seed files, for the targets that have such. The targets are the files of
+/// `tools/fuzz/targets`.
+const SEEDS: [(&str, &[&str]); 5] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
-    ("bundle", &[]),
-    ("devices", &[]),
     ("filecheck", &["filecheck"]),
     ("graphdef", &["graphdefs"]),
-    ("npy", &[]),
-    ("npz", &[]),
-    ("onnx", &[]),
-    ("pbtxt", &[]),
-    ("safetensors", &[]),
-    ("saved_model", &[]),
-    ("state", &[]),
     ("text", &["syntax", "verify", "pass"]),
 ];
 
+/// The names of the targets, sorted.
+fn targets(root: &Path) -> Result<Vec<String>, String> {
+    let folder = root.join("tools/fuzz/targets");
+    let cannot = |error| format!("cannot list {}: {error}", folder.display());
+    let mut targets = Vec::new();
+    for entry in std::fs::read_dir(&folder).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        targets.extend(path.file_stem().and_then(|name| name.to_str()).map(str::to_owned));
+    }
+    targets.sort();
+    Ok(targets)
+}
+
 /// Runs a target for some seconds; fails if it finds a failing input.
 pub(super) fn run(root: &Path, target: &Path, name: &str, seconds: &str) -> Result<(), String> {
-    let Some((_, seeds)) = TARGETS.iter().find(|(known, _)| *known == name) else {
-        let known: Vec<&str> = TARGETS.iter().map(|(known, _)| *known).collect();
+    let known = targets(root)?;
+    if known.iter().all(|known| known != name) {
         return Err(format!("no target is called '{name}'; the targets are {}", known.join(", ")));
-    };
+    }
+    let seeds = SEEDS.iter().find(|(of, _)| *of == name).map_or(&[][..], |(_, seeds)| seeds);
     let seconds: u32 = seconds.parse().map_err(|_| format!("'{seconds}' is not a number of seconds"))?;
     let folder = target.join("fuzz");
     build(root, &folder, name)?;
@@ -88,4 +94,24 @@ fn build(root: &Path, folder: &Path, name: &str) -> Result<(), String> {
         .status()
         .map_err(|error| format!("cannot run cargo: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{name} does not build")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_is_documented_and_has_a_corpus() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let readme = std::fs::read_to_string(root.join("tools/fuzz/README.md")).expect("the README is there");
+        let known = targets(&root).expect("the targets can be listed");
+        for name in &known {
+            assert!(readme.contains(&format!("| {name} |")), "tools/fuzz/README.md lacks {name}");
+            assert!(root.join("testdata/fuzz").join(name).is_dir(), "{name} has no corpus");
+        }
+        for (name, folders) in SEEDS {
+            assert!(known.iter().any(|known| known == name), "{name} is no target");
+            assert!(folders.iter().all(|folder| root.join("testdata").join(folder).is_dir()), "{name}");
+        }
+    }
 }
