@@ -26,6 +26,19 @@ func.func @neg() -> tensor<?x?xf32> {
   tfrt.return %0 : tensor<?x?xf32>
 }
 
+// Printing needs no memory for the elements.
+// CHECK-NEXT: --- Running 'equal':
+// CHECK-NEXT: 'equal' returned
+// CHECK-NEXT: array({{\[\[}}1.5, 1.5],
+// CHECK-NEXT: [1.5, 1.5],
+// CHECK-NEXT: [1.5, 1.5],
+// CHECK-NEXT: ...,
+// CHECK: shape=(2147483647, 2), dtype=float32)
+func.func @equal() -> tensor<2147483647x2xf32> {
+  %a = "tf.Const"() {value = dense<1.5> : tensor<2147483647x2xf32>} : () -> tensor<2147483647x2xf32>
+  tfrt.return %a : tensor<2147483647x2xf32>
+}
+
 // What was given back can be asked for again.
 // CHECK-NEXT: --- Running 'fits':
 // CHECK-NEXT: 'fits' returned array([-3., -3., -3., ..., -3., -3., -3.], shape=(50000,), dtype=float32)

@@ -300,6 +300,18 @@ impl HostTensor {
         copied(&self.read::<T>()?)
     }
 
+    /// The elements by their positions in row-major order. A repeated tensor is not filled for them.
+    ///
+    /// # Errors
+    /// If the elements have another type, or are being written.
+    pub(crate) fn by_position<T: Element>(&self) -> Result<impl Fn(usize) -> Option<T>, TensorError> {
+        self.expect_dtype("x", T::DTYPE)?;
+        let is_repeated = self.repeated.as_ref().is_some_and(|repeated| repeated.filled.get().is_none());
+        let buffer = if is_repeated { &self.buffer } else { self.buffer()? };
+        let elements = Ref { guard: buffer.try_read()?, _of: PhantomData };
+        Ok(move |i| elements.get(if is_repeated { 0 } else { i }).copied())
+    }
+
     /// [`HostTensor::read`], with the operand's role for the message.
     pub fn read_as<T: Element>(&self, what: &'static str) -> Result<Ref<'_, T>, TensorError> {
         self.expect_dtype(what, T::DTYPE)?;

@@ -40,9 +40,9 @@ pub fn write_array(
 ) -> Result<fmt::Result, TensorError> {
     let dtype = dtype_name(tensor.dtype());
     with_element!(tensor.dtype(), T => {
-        let values = tensor.read::<T>()?;
-        let scalars = |i: usize| values.get(i).map_or(PrintedElement::Signed(0), |value| (*value).into());
-        let layout = PrintedAxes { shape: tensor.shape(), shortened: values.len() > limit };
+        let value = tensor.by_position::<T>()?;
+        let scalars = |i: usize| value(i).map_or(PrintedElement::Signed(0), PrintedElement::from);
+        let layout = PrintedAxes { shape: tensor.shape(), shortened: tensor.num_elements() > limit };
         let format = Format::of(&layout, &scalars);
         Ok(write(out, &layout, dtype, &|i, out| format.write(scalars(i), out)))
     })
