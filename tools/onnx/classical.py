@@ -7,15 +7,11 @@ Each operator with each of its attributes. Left out is what onnxruntime refuses,
 classes, whose second column it does not write. Needs numpy, onnx and onnxruntime. Numbers are drawn with fixed seeds.
 """
 import itertools
-import json
-import os
-import sys
-import zlib
 
 import numpy as np
-import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+
+from single import draw, main
 
 f32, i64 = np.float32, np.int64
 POSTS = ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT"]
@@ -28,14 +24,10 @@ KEPT = [
 ]
 
 
-def draw(name):
-    return np.random.default_rng(zlib.crc32(name.encode()))
-
-
 def case(name, op, feeds, outputs, opset=3, **attrs):
     """A node of `op`; `outputs` are the element types of its results."""
     feeds = feeds if isinstance(feeds, dict) else {"x": feeds}
-    CASES[f"classical_{name}"] = (op, feeds, outputs, opset, attrs)
+    CASES[f"classical_{name}"] = (op, feeds, outputs, {"ai.onnx.ml": opset}, attrs)
 
 
 CLASSIFIED = (TensorProto.INT64, TensorProto.FLOAT)
@@ -199,38 +191,5 @@ case("labels_numbers", "LabelEncoder", np.array([1, 0, 5], i64), (TensorProto.ST
 case("labels_twice", "LabelEncoder", np.array([1, 2], i64), (TensorProto.INT64,), opset=2, keys_int64s=[1, 2, 1], values_int64s=[10, 20, 30])
 
 
-def written(folder, name, op, feeds, outputs, opset, attrs):
-    """Writes a case, unless onnxruntime refuses it."""
-    elements = {key: TensorProto.STRING if x.dtype == object else helper.np_dtype_to_tensor_dtype(x.dtype) for key, x in feeds.items()}
-    names = [f"y{i}" for i in range(len(outputs))]
-    node = helper.make_node(op, list(feeds), names, domain="ai.onnx.ml", **attrs)
-    graph = helper.make_graph(
-        [node], "classical",
-        [helper.make_tensor_value_info(key, elements[key], ["n"] * (x.ndim > 1) + list(x.shape[x.ndim > 1:])) for key, x in feeds.items()],
-        [helper.make_tensor_value_info(key, element, None) for key, element in zip(names, outputs)])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", opset)], ir_version=8)
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    try:
-        results = onnxruntime.InferenceSession(made.SerializeToString(), options).run(names, feeds)
-    except Exception as error:
-        print(f"{name}: onnxruntime refuses: {str(error).splitlines()[0][:160]}")
-        return False
-    to = os.path.join(folder, name)
-    os.makedirs(to, exist_ok=True)
-    onnx.save(made, os.path.join(to, "model.onnx"))
-    description = {"inputs": {}, "outputs": {}}
-    for kind, values in (("in", feeds.items()), ("out", zip(names, results))):
-        for i, (tensor, value) in enumerate(values):
-            file = f"run0_{kind}_{i}.npy"
-            value = np.asarray(value)
-            np.save(os.path.join(to, file), value.astype(str) if value.dtype == object else value)
-            description[f"{kind}puts"][tensor] = file
-    with open(os.path.join(to, "case.json"), "w") as file:
-        json.dump(description, file)
-    return True
-
-
 if __name__ == "__main__":
-    chosen = [f"classical_{name}" for name in KEPT] if "--kept" in sys.argv else list(CASES)
-    print(sum(written(sys.argv[1], name, *CASES[name]) for name in chosen), "cases")
+    main(CASES, [f"classical_{name}" for name in KEPT])

@@ -13,7 +13,7 @@ use crate::import::onnx::emit::{AttrArg, DimSize, Lowered, Why, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
 use crate::import::onnx::tensor::number_type;
-use crate::ir::ValueId;
+use crate::ir::{DYNAMIC, ValueId};
 
 /// The operands and settings of a multi-head attention. Queries, keys and values are (batch, heads, length,
 /// size of a head).
@@ -188,11 +188,9 @@ pub(super) fn attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
 pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     expect_no_inputs_from(n, 8)?;
     let count = n.int_or("num_heads", 0);
-    let mut parts = [n.input(0)?, n.input(1)?, n.input(2)?];
+    let mut parts = unpacked(g, n)?;
     if let Some(bias) = n.optional(3) {
-        for (part, bias) in parts.iter_mut().zip(g.split(bias, 0, 3)?) {
-            *part = g.add(*part, bias)?;
-        }
+        biased(g, &mut parts, bias)?;
     }
     let mut heads = Vec::new();
     for part in parts {
@@ -206,12 +204,58 @@ pub(super) fn multi_head_attention(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -
     if let Some(past) = n.optional(7) {
         heads[2] = g.concat(&[past, heads[2]], 2)?;
     }
-    let padding = n.optional(4).map(|mask| mask_of_keys(g, mask, heads[0], heads[1])).transpose()?;
-    let mask = masked(g, padding, n.optional(5))?;
+    let padding = n.optional(4).map(|mask| filter_of_keys(g, n, mask, heads[0], heads[1])).transpose()?;
+    let mask = summed(g, padding, n.optional(5))?;
     let &[query, key, value] = &heads[..] else { return Err("it has no queries, keys and values".into()) };
     let heads = Heads::of_microsoft(n, [query, key, value], mask, before);
     let (result, _) = attention_of(g, &heads)?;
     Ok(vec![merge_heads(g, result)?, heads.key, heads.value])
+}
+
+/// Queries, keys and values of a `MultiHeadAttention`. The first input may have all three, and the second
+/// keys and values: (batch, length, heads, 3 or 2, size of a head).
+fn unpacked(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Result<[ValueId; 3], Why> {
+    let query = n.input(0)?;
+    if g.rank(query)? == 5 {
+        let parts = unpacked_heads(g, query, 3)?;
+        return parts.try_into().map_err(|_| "its parts are not three".to_owned());
+    }
+    let key = n.input(1)?;
+    if g.rank(key)? == 5 {
+        let parts = unpacked_heads(g, key, 2)?;
+        return Ok([query, parts[0], parts[1]]);
+    }
+    Ok([query, key, n.input(2)?])
+}
+
+/// The parts of (batch, length, heads, parts, size of a head) as (batch, length, heads * size).
+fn unpacked_heads(g: &mut OnnxImporter<'_>, packed: ValueId, n_parts: usize) -> Result<Vec<ValueId>, Why> {
+    let mut parts = g.split(packed, 3, n_parts)?;
+    let sizes = g.sizes(packed)?;
+    let width = g.size_product(&[sizes[2], sizes[4]])?;
+    for part in &mut parts {
+        *part = g.reshape(*part, &[sizes[0], sizes[1], width])?;
+    }
+    Ok(parts)
+}
+
+/// Adds a bias to queries, keys and values. Keys and values that are split into heads have it already.
+fn biased(g: &mut OnnxImporter<'_>, parts: &mut [ValueId; 3], bias: ValueId) -> Result<(), Why> {
+    let mut first = 0;
+    for part in parts {
+        let is_split = g.rank(*part)? == 4;
+        let dims = g.dims(*part)?;
+        let width = if is_split { dims[1].saturating_mul(dims[3]) } else { dims[2] };
+        if width < 0 || dims.contains(&DYNAMIC) && is_split {
+            return Err("the size of its heads is not known".to_owned());
+        }
+        if !is_split {
+            let of_part = g.slice(bias, 0, first, Some(first + width))?;
+            *part = g.add(*part, of_part)?;
+        }
+        first += width;
+    }
+    Ok(())
 }
 
 /// `Attention` of com.microsoft: queries, keys and values are one product.
@@ -260,39 +304,69 @@ fn attention_of_parts(
         before = Some(g.size(keys, 2)?);
         (key, value) = (g.concat(&[keys, key], 2)?, g.concat(&[values, value], 2)?);
     }
-    let flags = mask.map(|mask| mask_of_keys(g, mask, query, key)).transpose()?;
-    let mask = masked(g, flags, bias)?;
+    let padding = mask.map(|mask| filter_of_keys(g, n, mask, query, key)).transpose()?;
+    let mask = summed(g, padding, bias)?;
     let heads = Heads::of_microsoft(n, [query, key, value], mask, before);
     let (result, _) = attention_of(g, &heads)?;
-    let present = g.op(Op::Pack, &[key, value], &[("axis", AttrArg::Int(0))])?;
-    Ok(vec![merge_heads(g, result)?, present])
+    let mut results = vec![merge_heads(g, result)?];
+    if n.has_output(1) {
+        results.push(g.op(Op::Pack, &[key, value], &[("axis", AttrArg::Int(0))])?);
+    }
+    Ok(results)
 }
 
-/// The flags of a mask that com.microsoft's operators have: the number of keys or flags of keys, for each
-/// element of the batch, or flags of keys for each query.
-fn mask_of_keys(
+/// The numbers to add to scores by a mask that com.microsoft's operators have: zero, or `mask_filter_value`
+/// where a key is not seen.
+///
+/// The mask is a vector, whose first elements are the ends of keys for each element of the batch, and whose
+/// next ones may be their starts (2 * batch) or the places of sequences (3 * batch + 2), which are not read;
+/// or it has flags of keys, for each element of the batch and perhaps each query.
+fn filter_of_keys(
     g: &mut OnnxImporter<'_>,
+    n: &OnnxNode<'_>,
     mask: ValueId,
     query: ValueId,
     key: ValueId,
 ) -> Result<ValueId, Why> {
     let (batch, keys) = (g.size(query, 0)?, g.size(key, 2)?);
-    let flags = match g.rank(mask)? {
-        1 if g.size(mask, 0)? == batch || matches!(batch, DimSize::Value(_)) => {
-            mask_of_lengths(g, mask, keys)?
+    let flags = match (g.rank(mask)?, g.size(mask, 0)?, batch) {
+        (1, DimSize::Known(length), DimSize::Known(batch)) => {
+            let with_starts = batch.saturating_mul(2);
+            if ![batch, with_starts, with_starts.saturating_add(batch).saturating_add(2)].contains(&length) {
+                return Err(format!("a mask of {length} elements for a batch of {batch}"));
+            }
+            let ends = g.slice(mask, 0, 0, Some(batch))?;
+            let mut flags = mask_of_lengths(g, ends, keys)?;
+            if length == with_starts {
+                let starts = g.slice(mask, 0, batch, None)?;
+                let before = mask_of_lengths(g, starts, keys)?;
+                let behind = g.one(Op::LogicalNot, &[before])?;
+                flags = g.one(Op::LogicalAnd, &[flags, behind])?;
+            }
+            flags
         }
-        2 | 3 => g.cast(mask, DType::I1)?,
-        rank => return Err(format!("a mask of rank {rank}, or with starts and ends")),
+        (1, ..) => mask_of_lengths(g, mask, keys)?,
+        (2 | 3, ..) => g.cast(mask, DType::I1)?,
+        (rank, ..) => return Err(format!("a mask of rank {rank}")),
     };
     let flags = if g.rank(flags)? == 2 { g.expand(flags, 1)? } else { flags };
-    g.expand(flags, 1)
+    let flags = g.expand(flags, 1)?;
+    let filter = g.scalar_like(n.float_or("mask_filter_value", -10_000.0).into(), query)?;
+    let zero = g.scalar_like(0.0, query)?;
+    g.one(Op::SelectV2, &[flags, zero, filter])
 }
 
-/// A mask of keys from lengths: true for the keys in front of the end of each element of the batch.
+/// True for the keys in front of the end of each element of the batch.
 fn mask_of_lengths(g: &mut OnnxImporter<'_>, lengths: ValueId, keys: DimSize) -> Result<ValueId, Why> {
     let numbers = g.iota(keys)?;
     let (numbers, lengths) = (g.cast_like(numbers, lengths)?, g.expand(lengths, 1)?);
     g.one(Op::Less, &[numbers, lengths])
+}
+
+/// The sum of numbers that are to be added to scores.
+fn summed(g: &mut OnnxImporter<'_>, a: Option<ValueId>, b: Option<ValueId>) -> Result<Option<ValueId>, Why> {
+    let (Some(a), Some(b)) = (a, b) else { return Ok(a.or(b)) };
+    g.add(a, b).map(Some)
 }
 
 /// One mask of flags and of numbers to add.
