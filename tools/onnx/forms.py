@@ -406,6 +406,12 @@ written("categories", """(string[N] s) => (int64[] a, int64[] b) {
 written("nearest_half_pixel", """(float[N,2,h,w] x) => (float[] y, float[] z) <int64[4] s={1,2,3,9}, float[4] f={1,1,1.7,0.6}> {
     y = Resize<mode="nearest",nearest_mode="floor",coordinate_transformation_mode="tf_half_pixel_for_nn">(x,,,s)
     z = Resize<mode="nearest",nearest_mode="floor",coordinate_transformation_mode="tf_half_pixel_for_nn">(x,,f) }""", opset=13, x=random(1, 2, 5, 6))
+# Positions halfway between elements, or on one, in f32 only.
+written("resize_positions", """(float[N,2,5,6] x) => (float[] a, float[] b, float[] c)
+    <float[4] down={1,1,0.6,0.45}, float[4] up={1,1,1.7,2.3}, int64[4] s={1,2,3,2}, float[8] roi={0,0,0.2,0.1,1,1,0.8,1.2}> {
+    a = Resize<mode="nearest",nearest_mode="floor",coordinate_transformation_mode="half_pixel">(x,,down)
+    b = Resize<mode="nearest",nearest_mode="round_prefer_floor",coordinate_transformation_mode="half_pixel">(x,,up)
+    c = Resize<mode="nearest",nearest_mode="round_prefer_floor",coordinate_transformation_mode="tf_crop_and_resize",extrapolation_value=7.0>(x,roi,,s) }""", opset=19, x=random(1, 2, 5, 6))
 written("quantized_functions", """(float[N,3,4,4] x) => (float[] y, float[] z, float[] v) <float s={0.05}, uint8 zero={128}, float t={0.03}, int8 point={-10}> {
     q = QuantizeLinear(x,s,zero) d = DequantizeLinear(q,s,zero)
     e = HardSwish(d) f = QuantizeLinear(e,t,point) y = DequantizeLinear(f,t,point)

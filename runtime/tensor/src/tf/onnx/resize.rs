@@ -162,31 +162,34 @@ impl ResizeAxesAttrs {
     }
 
     /// The position in the original for position `at` of the result; `None` if it is outside of the original,
-    /// for [`Coordinates::CropAndResize`].
+    /// for [`Coordinates::CropAndResize`]. Computed in f32, as ONNX Runtime does: rounding decides between
+    /// neighbours.
     fn position(&self, axis: &AxisResize, at: usize) -> Option<f64> {
-        let (at, from) = (at as f64, axis.from as f64);
-        let to = axis.scale * from;
-        let half_pixel = (at + 0.5) / axis.scale - 0.5;
-        Some(match self.coordinates {
+        let (at, from, scale) = (at as f32, axis.from as f32, axis.scale as f32);
+        let to = scale * from;
+        let half_pixel = (at + 0.5) / scale - 0.5;
+        Some(f64::from(match self.coordinates {
             Coordinates::HalfPixel => half_pixel,
-            Coordinates::HalfPixelSymmetric => from / 2.0 * (1.0 - axis.to as f64 / to) + half_pixel,
+            Coordinates::HalfPixelSymmetric => {
+                from / 2.0 * (1.0 - axis.to as f32 / to) + (at + 0.5) / scale - 0.5
+            }
             // As ONNX defines it, and ONNX Runtime; ONNX's reference implementation has -0.5.
             Coordinates::PytorchHalfPixel if axis.to == 1 => 0.0,
             Coordinates::PytorchHalfPixel => half_pixel,
             Coordinates::AlignCorners if to == 1.0 => 0.0,
             Coordinates::AlignCorners => at * (from - 1.0) / (to - 1.0),
-            Coordinates::Asymmetric => at / axis.scale,
+            Coordinates::Asymmetric => at / scale,
             Coordinates::CropAndResize => {
-                let [begin, end] = axis.region;
+                let [begin, end] = axis.region.map(|end| end as f32);
                 let within = if to == 1.0 {
                     (end - begin) * (from - 1.0) / 2.0
                 } else {
                     at * (end - begin) * (from - 1.0) / (to - 1.0)
                 };
                 let position = within + begin * (from - 1.0);
-                return (position >= 0.0 && position <= from - 1.0).then_some(position);
+                return (position >= 0.0 && position <= from - 1.0).then_some(position.into());
             }
-        })
+        }))
     }
 
     /// The factor by which distances shrink for downscaling.

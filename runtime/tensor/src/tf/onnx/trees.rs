@@ -155,8 +155,7 @@ fn outcomes_of(op: &'static str, mode: &str) -> Result<Option<Outcomes>, TensorE
         "BRANCH_GTE" => 0b110,
         "BRANCH_GT" => 0b100,
         "BRANCH_EQ" => 0b010,
-        // NaN differs from every number.
-        "BRANCH_NEQ" => 0b101 | (1 << NAN),
+        "BRANCH_NEQ" => 0b101,
         "LEAF" => return Ok(None),
         _ => {
             let mode: String = mode.chars().take(32).collect();
@@ -323,8 +322,8 @@ impl Trees {
         self.n_features = self.n_features.max(feature as usize + 1);
         let missing = lists.nodes_missing_value_tracks_true.get(i).is_some_and(|&tracks| tracks != 0);
         let value = lists.nodes_values[i];
-        // A comparison of a number with NaN has the outcome `less`, which is true for `BRANCH_NEQ` only.
-        let outcomes = if value.is_nan() { outcomes & ((1 << NAN) | (outcomes >> 2 & 1)) } else { outcomes };
+        // A comparison with NaN has the outcome `less`, which is true for `BRANCH_NEQ` only.
+        let outcomes = if value.is_nan() { outcomes & (outcomes >> 2) } else { outcomes };
         let outcomes = u32::from(outcomes) | (u32::from(missing) << NAN);
         Ok(TreeNode { value, feature: feature | (outcomes << FEATURE_BITS), children })
     }

@@ -63,14 +63,13 @@ fn walked(lists: &TreeLists, row: &[f64]) -> [f32; 2] {
         while lists.nodes_modes[at] != "LEAF" {
             let (x, value) = (row[lists.nodes_featureids[at] as usize], lists.nodes_values[at]);
             let holds = match &lists.nodes_modes[at][..] {
-                // NaN differs from every value.
-                "BRANCH_NEQ" => x != value,
                 _ if x.is_nan() => lists.nodes_missing_value_tracks_true[at] != 0,
                 "BRANCH_LEQ" => x <= value,
                 "BRANCH_LT" => x < value,
                 "BRANCH_GTE" => x >= value,
                 "BRANCH_GT" => x > value,
-                _ => x == value,
+                "BRANCH_EQ" => x == value,
+                _ => x != value,
             };
             let children = if holds { &lists.nodes_truenodeids } else { &lists.nodes_falsenodeids };
             at = place(tree, children[at]);
