@@ -20,6 +20,8 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::TensorError;
+
 /// The number of additions, or similar steps, between two checks of the flag: a few milliseconds at most.
 pub(crate) const STEPS: usize = 1 << 22;
 
@@ -53,6 +55,11 @@ pub fn is_interrupted() -> bool {
     // SAFETY: a flag that is not null is borrowed by the innermost `interruptible` call on this thread, which
     // has not returned.
     !flag.is_null() && unsafe { &*flag }.load(Ordering::Relaxed)
+}
+
+/// An error if the work on this thread should stop.
+pub(crate) fn expect_not_interrupted() -> Result<(), TensorError> {
+    if is_interrupted() { Err(TensorError::Interrupted) } else { Ok(()) }
 }
 
 #[cfg(test)]

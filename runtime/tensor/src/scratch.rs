@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 
 use crate::TensorError;
+use crate::interrupt::expect_not_interrupted;
 use crate::mem::AllocError;
 
 /// The error for a refused allocation of `len` elements.
@@ -78,15 +79,48 @@ pub fn try_collected<T>(
     Ok(vec)
 }
 
+/// The number of positions that are sorted, or merged, between two checks for interruption.
+const RUN: usize = 1 << 16;
+
 /// The positions of `len` elements, sorted by `compare`; equal elements are sorted by position. `compare` is
 /// a trait object, since the standard library's sort is compiled into a dozen functions for each comparison
 /// type.
+///
+/// The library's sort cannot be interrupted, so it sorts runs of [`RUN`] positions, which are merged.
 pub fn sorted_positions(
     len: usize,
     compare: &dyn Fn(usize, usize) -> Ordering,
 ) -> Result<Vec<usize>, TensorError> {
+    let ordered = |i: usize, j: usize| compare(i, j).then(i.cmp(&j));
     let mut positions = collected(0..len)?;
-    positions.sort_unstable_by(|&i, &j| compare(i, j).then(i.cmp(&j)));
+    for run in positions.chunks_mut(RUN) {
+        expect_not_interrupted()?;
+        run.sort_unstable_by(|&i, &j| ordered(i, j));
+    }
+    let mut merged = if len > RUN { filled(len, 0)? } else { Vec::new() };
+    let mut width = RUN;
+    while width < len {
+        for (from, to) in
+            positions.chunks(width.saturating_mul(2)).zip(merged.chunks_mut(width.saturating_mul(2)))
+        {
+            let (mut left, mut right) = from.split_at(width.min(from.len()));
+            for to in to.chunks_mut(RUN) {
+                expect_not_interrupted()?;
+                for to in to {
+                    let side = match (left, right) {
+                        ([i, ..], [j, ..]) if ordered(*i, *j).is_gt() => &mut right,
+                        ([], _) => &mut right,
+                        _ => &mut left,
+                    };
+                    if let Some((&first, rest)) = side.split_first() {
+                        (*to, *side) = (first, rest);
+                    }
+                }
+            }
+        }
+        std::mem::swap(&mut positions, &mut merged);
+        width = width.saturating_mul(2);
+    }
     Ok(positions)
 }
 
@@ -104,6 +138,28 @@ pub fn stable_sort<T: Copy>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_sorts_merge_runs_until_interrupted() {
+        use crate::interrupt::interruptible;
+        use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+        let key = |i: usize| i.wrapping_mul(0x9E37_79B9) % 1000;
+        for len in [RUN - 1, RUN, 2 * RUN + 1, 5 * RUN + 7] {
+            let mut want: Vec<usize> = (0..len).collect();
+            want.sort_by_key(|&i| key(i));
+            assert!(sorted_positions(len, &|i, j| key(i).cmp(&key(j))).unwrap() == want, "{len}");
+        }
+        // The flag is set by the first comparison of the second run.
+        let (flag, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let compare = |i: usize, j: usize| {
+            calls.fetch_add(1, Relaxed);
+            flag.fetch_or(i >= RUN, Relaxed);
+            key(i).cmp(&key(j))
+        };
+        let sorted = interruptible(&flag, || sorted_positions(64 * RUN, &compare));
+        assert_eq!(sorted, Err(TensorError::Interrupted));
+        assert!(calls.into_inner() < 64 * RUN, "the other runs are not sorted");
+    }
 
     #[test]
     fn vectors_are_made_and_refused() {

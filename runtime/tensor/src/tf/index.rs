@@ -13,6 +13,7 @@ use super::unary::cast;
 use super::walk::strides;
 use crate::element::with_element;
 use crate::error::invalid;
+use crate::interrupt::{expect_not_interrupted, is_interrupted};
 use crate::mem::Allocator;
 use crate::scratch::{collected, copied, filled, no_room, push, try_collected, with_room};
 use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
@@ -329,6 +330,7 @@ pub fn where_true(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Host
     if rank > 0 {
         let found = truth.iter().enumerate().filter(|(_, t)| t.is_true());
         for (row, (position, _)) in out.write::<i64>()?.chunks_exact_mut(rank).zip(found) {
+            expect_not_interrupted()?;
             for (to, i) in row.iter_mut().zip(x.shape().index_of(position)) {
                 *to = i as i64;
             }
@@ -372,6 +374,7 @@ pub fn unique(
     let mut seen: HashMap<Vec<u8>, usize> = HashMap::new(); // looked up only
     let (mut distinct, mut counts): (Vec<usize>, Vec<i64>) = (Vec::new(), Vec::new());
     for (i, place) in places.write::<i64>()?.iter_mut().enumerate() {
+        expect_not_interrupted()?;
         let next = counts.len();
         let mut slice_key = with_room(len)?;
         let mut is_number = true;
@@ -501,9 +504,9 @@ pub fn list_diff(
     // NaN equals nothing.
     let keys = y.read_bytes()?;
     let keys = keys.chunks_exact(size).map(key_of).filter(|key| !key.is_nan);
-    unwanted.extend(keys.map(|key| key.bytes));
+    unwanted.extend(keys.map(|key| key.bytes).take_while(|_| !is_interrupted()));
     let from = x.read_bytes()?;
-    let values = from.chunks_exact(size).enumerate();
+    let values = from.chunks_exact(size).enumerate().take_while(|_| !is_interrupted());
     let kept = values.filter(|(_, value)| !unwanted.contains(&key_of(value).bytes)).map(|(i, _)| i);
     let places = collected(kept)?;
     let shape = Shape::new(&[places.len()])?;
