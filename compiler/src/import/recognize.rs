@@ -111,6 +111,8 @@ pub fn foreign(bytes: &[u8]) -> Option<String> {
         "an array, no program. Give it as an argument: --input NAME=FILE.npy".to_owned()
     } else if bytes.starts_with(b"ML\xefR") {
         "MLIR's bytecode. Befrost reads text: `mlir-opt FILE -o FILE.mlir` writes it".to_owned()
+    } else if bytes.starts_with(b"version https://git-lfs.github.com/spec/") {
+        "a pointer of Git LFS in place of the file: `git lfs pull` fetches the file".to_owned()
     } else {
         return None;
     })
@@ -204,6 +206,7 @@ mod tests {
         check(b"\x1c\0\0\0TFL3", Some("a TensorFlow Lite model"));
         check(b"\x93NUMPY\x01\0", Some("an array"));
         check(b"ML\xefR", Some("MLIR's bytecode"));
+        check(b"version https://git-lfs.github.com/spec/v1\noid sha256:0", Some("a pointer of Git LFS"));
         for ours in [&b""[..], b"\x08", b"\x08\x01", b"\x0b\xef", b"node", b"nodes {", b"func.func @f() {}"] {
             check(ours, None);
         }

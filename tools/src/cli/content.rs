@@ -30,10 +30,13 @@ pub(super) fn format(bytes: &[u8]) -> Format {
 pub(super) fn expect_readable(place: &Place) -> Result<(), Failure> {
     let Place::File(path) = place else { return Ok(()) };
     if path.is_dir() {
-        return match saved_model(path) {
-            Some(_) => Ok(()),
-            None => Err(Failure::Refused(format!("cannot read '{}': Is a directory", place.name()))),
+        let Some(file) = saved_model(path) else {
+            let name = place.name();
+            let message =
+                format!("'{name}' is a folder without a SavedModel: saved_model.pb or saved_model.pbtxt");
+            return Err(Failure::Refused(message));
         };
+        return expect_readable(&Place::File(file));
     }
     // Reading consumes the bytes of anything but a regular file.
     if !path.is_file() {
