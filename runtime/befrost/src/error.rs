@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use befrost_host::program::KernelUseError;
 use befrost_kernel_api::{Error, ErrorCode};
 
 /// The reason why a program cannot be loaded, with the file's path if it came from one.
@@ -13,7 +12,35 @@ pub struct LoadError {
     reason: befrost_host::LoadError,
 }
 
+/// The kinds of reasons why a program cannot be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadErrorKind {
+    /// The file cannot be read.
+    Io,
+    /// The file is not valid.
+    Format,
+    /// The runtime lacks kernels that the program uses, or they are used in other ways than their signatures
+    /// permit.
+    Kernels,
+}
+
+/// A use of a kernel that the runtime does not have or that is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelUse<'e> {
+    /// The place in the program's text, as `file:line:col`, if the program contains it.
+    pub location: Option<&'e str>,
+    /// The function; empty in a region.
+    pub function: &'e str,
+    /// The fault.
+    pub message: &'e str,
+}
+
 impl LoadError {
+    pub(crate) fn new(reason: befrost_host::LoadError) -> LoadError {
+        LoadError { path: None, reason }
+    }
+
     /// Names the file.
     pub(crate) fn of(path: &Path) -> impl FnOnce(befrost_host::LoadError) -> LoadError + use<> {
         let path = Some(path.to_owned());
@@ -25,32 +52,35 @@ impl LoadError {
         self.path.as_deref()
     }
 
-    /// The uses of kernels that the runtime does not have or that are wrong, if this is the reason.
-    pub fn kernel_uses(&self) -> &[KernelUseError] {
-        match &self.reason {
-            befrost_host::LoadError::Kernels(uses) => uses,
-            _ => &[],
+    /// The kind of the reason.
+    pub fn kind(&self) -> LoadErrorKind {
+        match self.reason {
+            befrost_host::LoadError::Io(_) => LoadErrorKind::Io,
+            befrost_host::LoadError::Format(_) => LoadErrorKind::Format,
+            befrost_host::LoadError::Kernels(_) => LoadErrorKind::Kernels,
         }
     }
 
-    /// The reason without the path.
-    pub fn reason(&self) -> &befrost_host::LoadError {
-        &self.reason
-    }
-}
-
-impl From<befrost_host::LoadError> for LoadError {
-    fn from(reason: befrost_host::LoadError) -> LoadError {
-        LoadError { path: None, reason }
+    /// The wrong uses of kernels, for [`LoadErrorKind::Kernels`].
+    pub fn kernel_uses(&self) -> impl Iterator<Item = KernelUse<'_>> {
+        let uses = match &self.reason {
+            befrost_host::LoadError::Kernels(uses) => &uses[..],
+            befrost_host::LoadError::Io(_) | befrost_host::LoadError::Format(_) => &[],
+        };
+        uses.iter().map(|wrong| KernelUse {
+            location: wrong.location.as_deref(),
+            function: &wrong.function,
+            message: &wrong.message,
+        })
     }
 }
 
 impl From<LoadError> for Error {
     fn from(error: LoadError) -> Error {
-        let code = match &error.reason {
-            befrost_host::LoadError::Io(_) => ErrorCode::Unavailable,
-            befrost_host::LoadError::Format(_) => ErrorCode::InvalidArgument,
-            befrost_host::LoadError::Kernels(_) => ErrorCode::Unimplemented,
+        let code = match error.kind() {
+            LoadErrorKind::Io => ErrorCode::Unavailable,
+            LoadErrorKind::Format => ErrorCode::InvalidArgument,
+            LoadErrorKind::Kernels => ErrorCode::Unimplemented,
         };
         Error::new(code, error.to_string(), Vec::new())
     }
@@ -66,6 +96,7 @@ impl fmt::Display for LoadError {
 }
 
 impl std::error::Error for LoadError {
+    /// The reason without the path.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.reason)
     }

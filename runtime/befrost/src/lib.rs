@@ -173,7 +173,7 @@ macro_rules! include_bef {
 }
 
 pub use datum::Datum;
-pub use error::LoadError;
+pub use error::{KernelUse, LoadError, LoadErrorKind};
 pub use given::{adopt, lend};
 pub use pending::{Pending, PendingCall};
 pub use port::Port;

@@ -116,7 +116,7 @@ impl Program {
     /// If the tensors differ from those that were written.
     pub fn verify_checksums(&self) -> Result<(), LoadError> {
         let verified = bef_format::validate::verify_payload(self.program.image());
-        verified.map_err(|error| LoadError::from(befrost_host::LoadError::Format(error)))
+        verified.map_err(|error| LoadError::new(befrost_host::LoadError::Format(error)))
     }
 
     /// The host runtime's program, for tools that use that crate too.

@@ -307,7 +307,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::load`].
     pub fn load_bytes(&self, bytes: &[u8]) -> Result<Program, LoadError> {
-        let program = befrost_host::Program::from_bytes(bytes, &self.registry)?;
+        let program = befrost_host::Program::from_bytes(bytes, &self.registry).map_err(LoadError::new)?;
         Ok(Program::new(self.clone(), program))
     }
 
@@ -317,7 +317,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::load`].
     pub fn load_static(&self, bytes: &'static [u8]) -> Result<Program, LoadError> {
-        let program = befrost_host::Program::from_static(bytes, &self.registry)?;
+        let program = befrost_host::Program::from_static(bytes, &self.registry).map_err(LoadError::new)?;
         Ok(Program::new(self.clone(), program))
     }
 
@@ -351,7 +351,7 @@ impl Runtime {
     #[allow(unsafe_code, reason = "passes the contract of mapping on")]
     pub unsafe fn map_file(&self, file: File) -> Result<Program, LoadError> {
         // SAFETY: the caller's contract is the same.
-        let program = unsafe { befrost_host::Program::map_file(file, &self.registry) }?;
-        Ok(Program::new(self.clone(), program))
+        let program = unsafe { befrost_host::Program::map_file(file, &self.registry) };
+        Ok(Program::new(self.clone(), program.map_err(LoadError::new)?))
     }
 }

@@ -42,10 +42,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bef_format::device::{DeviceSet, DeviceTextError};
-use befrost::{Error, ErrorCode, Function, Library, LoadError, Program, Recorder, Resources, Runtime};
+use befrost::{
+    Error, ErrorCode, Function, KernelUse, Library, LoadError, LoadErrorKind, Program, Recorder, Resources,
+    Runtime,
+};
 use befrost_compiler::import::{Feed, ImportOptions};
-use befrost_host::LoadError as Reason;
-use befrost_host::program::KernelUseError;
 use befrost_kernel_api::live::live_objects;
 use befrost_tensor::mem::{Allocator, Live, Malloc, Pooled};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
@@ -578,7 +579,7 @@ fn execute(
     let loaded = deadline.limit(Work::Loading, || load(args, &level, &deadline, &runtime, map))?;
     let program = match loaded.program {
         Ok(program) => program,
-        Err(error) if args.verify_diagnostics && !error.kernel_uses().is_empty() => {
+        Err(error) if args.verify_diagnostics && error.kind() == LoadErrorKind::Kernels => {
             return verify_uses(error.kernel_uses());
         }
         Err(error) => return Err(refused(&args.file, &error)),
@@ -646,12 +647,13 @@ fn execute(
 }
 
 /// Compares the kernel use errors of a program with the comments of its text.
-fn verify_uses(uses: &[KernelUseError]) -> Result<(), Failure> {
-    let error = |wrong: &KernelUseError| {
-        Error::new(ErrorCode::InvalidArgument, &*wrong.message, wrong.location.iter().cloned().collect())
+fn verify_uses<'e>(uses: impl Iterator<Item = KernelUse<'e>>) -> Result<(), Failure> {
+    let error = |wrong: KernelUse<'e>| {
+        let location = wrong.location.into_iter().map(str::to_owned).collect();
+        Error::new(ErrorCode::InvalidArgument, wrong.message, location)
     };
     let (with_place, without): (Vec<Error>, Vec<Error>) =
-        uses.iter().map(error).partition(|error| error.location().is_some());
+        uses.map(error).partition(|error| error.location().is_some());
     let problems = raised::verify(BTreeSet::new(), &with_place);
     let others = without.iter().map(|error| format!("error: {}", error.message()));
     let problems: Vec<String> = problems.into_iter().chain(others).collect();
@@ -722,19 +724,19 @@ fn load(
 
 fn refused(place: &Place, error: &LoadError) -> Failure {
     let name = place.name();
-    match error.reason() {
-        Reason::Io(error) => return Failure::Refused(format!("cannot read '{name}': {error}")),
-        Reason::Format(error) => tell(&format!("{name}: error: {error}\n")),
-        Reason::Kernels(uses) => {
-            for wrong in uses {
-                let place = wrong.location.as_deref().unwrap_or(&name);
-                let function = match wrong.function.as_str() {
-                    "" => String::new(),
-                    function => format!(" (in '{function}')"),
-                };
-                tell(&format!("{place}: error: {}{function}\n", wrong.message));
+    // Without the path, which may be that of standard input.
+    let reason = || std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+    match error.kind() {
+        LoadErrorKind::Io => return Failure::Refused(format!("cannot read '{name}': {}", reason())),
+        LoadErrorKind::Kernels => {
+            for KernelUse { location, function, message } in error.kernel_uses() {
+                let place = location.unwrap_or(&name);
+                let function =
+                    if function.is_empty() { String::new() } else { format!(" (in '{function}')") };
+                tell(&format!("{place}: error: {message}{function}\n"));
             }
         }
+        _ => tell(&format!("{name}: error: {}\n", reason())),
     }
     Failure::Reported
 }
