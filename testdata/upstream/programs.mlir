@@ -250,3 +250,26 @@ func.func @mathematics() -> (f64, f32, i32, i64, index) {
   %c = index.add %a, %b
   func.return %root, %rounded, %ones, %floor, %c : f64, f32, i32, i64, index
 }
+
+// CHECK: --- Running 'error_function':
+// CHECK-NEXT: 'error_function' returned 0.520500,0.520500
+func.func @error_function() -> (f64, f32) {
+  %x = arith.constant 0.5 : f64
+  %y = arith.constant 0.5 : f32
+  %erf = math.erf %x : f64
+  %narrow = math.erf %y : f32
+  func.return %erf, %narrow : f64, f32
+}
+
+// CHECK: --- Running 'casts':
+// CHECK-NEXT: 'casts' returned 2,<<error: a tensor of shape [2, 3] is cast to shape [2, 4]>>
+func.func @casts() -> (index, tensor<2x4xf32>) {
+  %two = arith.constant 2 : index
+  %t = tensor.empty(%two) : tensor<?x3xf32>
+  %any = tensor.cast %t : tensor<?x3xf32> to tensor<*xf32>
+  %same = tensor.cast %any : tensor<*xf32> to tensor<2x?xf32>
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %same, %zero : tensor<2x?xf32>
+  %wrong = tensor.cast %same : tensor<2x?xf32> to tensor<2x4xf32>
+  func.return %n, %wrong : index, tensor<2x4xf32>
+}

@@ -61,9 +61,9 @@ func.func @counts(%t: tensor<4x2xf32>, %i: index, %x: f32) {
 
 // -----
 
-func.func @empty() {
-  // expected-error@+1 {{unknown operation `tensor.empty`}}
-  %d = tensor.empty() : tensor<8xf32>
+func.func @bits(%t: tensor<8xf32>) {
+  // expected-error@+1 {{unknown operation `tensor.bitcast`}}
+  %d = tensor.bitcast %t : tensor<8xf32> to tensor<8xi32>
   func.return
 }
 
@@ -77,5 +77,15 @@ func.func @switch(%i: index) {
   }, {
     scf.yield
   }) : (index) -> ()
+  func.return
+}
+
+// -----
+
+func.func @casts(%t: tensor<4x2xf32>) {
+  // expected-error@+1 {{`tensor.cast`: no tensor has both types tensor<4x2xf32> and tensor<?x3xf32>}}
+  %a = tensor.cast %t : tensor<4x2xf32> to tensor<?x3xf32>
+  // expected-error@+1 {{`tensor.empty` has 0 sizes for 1 unknown one}}
+  %b = tensor.empty() : tensor<?xf32>
   func.return
 }

@@ -199,6 +199,11 @@ pub(super) fn element_count(m: &Module, op: OpId, ty: TypeId, found: u64) -> Dia
     at_op(m, op, "E0722", format!("{} has {found} elements for {ty}", name(m, op)))
 }
 
+pub(super) fn no_cast(m: &Module, op: OpId, from: TypeId, to: TypeId) -> Diagnostic {
+    let [from, to] = [from, to].map(|ty| type_text(&m.cx, ty));
+    at_op(m, op, "E0734", format!("{}: no tensor has both types {from} and {to}", name(m, op)))
+}
+
 pub(super) fn unranked_result(m: &Module, op: OpId) -> Diagnostic {
     at_op(m, op, "E0723", format!("the result of {} needs a rank", name(m, op)))
 }

@@ -60,6 +60,7 @@ fn math(r: &mut Registry) {
         ("ceil", "rounded up"),
         ("cos", "the cosine"),
         ("cosh", "the hyperbolic cosine"),
+        ("erf", "the error function"),
         ("exp", "e to this power"),
         ("exp2", "2 to this power"),
         ("expm1", "e to this power, minus one"),

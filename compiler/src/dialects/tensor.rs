@@ -55,9 +55,29 @@ pub(super) fn ops(r: &mut Registry) {
             .result("aggregate", T::AnyTensor)
             .type_from("input", "aggregate", TypeFn::Element)
             .pure()
-            .verifier(verify_sizes)
+            .verifier(|m, op, diags| verify_sizes(m, op, 1, diags))
             .result_names(|_, _| vec!["splat".into()])
             .format("$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new("tensor.empty", "a tensor of elements that are not read, here zeros")
+            .operand_with("dynamicSizes", INDEX, Arity::Variadic, OperandMode::Required)
+            .result("result", T::AnyTensor)
+            .pure()
+            .verifier(|m, op, diags| verify_sizes(m, op, 0, diags))
+            .result_names(|_, _| vec!["empty".into()])
+            .format("`(` $dynamicSizes `)` attr-dict `:` type($result)")
+            .kernel(),
+    );
+    r.add(
+        OpDef::new("tensor.cast", "the tensor with a type that knows more or less of its shape")
+            .operand("source", T::AnyTensor)
+            .result("dest", T::AnyTensor)
+            .pure()
+            .verifier(verify_cast)
+            .result_names(|_, _| vec!["cast".into()])
+            .format("$source attr-dict `:` type($source) `to` type($dest)")
             .kernel(),
     );
     r.add(
@@ -113,14 +133,32 @@ fn verify_elements(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that there is one operand for each unknown size.
-fn verify_sizes(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+/// Checks that some tensor has both types of a cast.
+fn verify_cast(m: &Module, op: OpId, diags: &mut Vec<Diagnostic>) {
+    let [from, to] = [m.operand(op, 0), m.result(op, 0)].map(|value| m.value_type(value));
+    let fits = match (m.cx.ty(from), m.cx.ty(to)) {
+        (TypeKind::Tensor { elem, shape, .. }, TypeKind::Tensor { elem: to_elem, shape: to_shape, .. }) => {
+            let shapes_fit = shape.as_ref().zip(to_shape.as_ref()).is_none_or(|(from, to)| {
+                let fits = |(&from, &to): (&i64, &i64)| from == to || from < 0 || to < 0;
+                from.len() == to.len() && from.iter().zip(to).all(fits)
+            });
+            elem == to_elem && shapes_fit
+        }
+        _ => true,
+    };
+    if !fits {
+        diags.push(errors::no_cast(m, op, from, to));
+    }
+}
+
+/// Checks that there is one operand for each unknown size, the first of which is number `first`.
+fn verify_sizes(m: &Module, op: OpId, first: usize, diags: &mut Vec<Diagnostic>) {
     let Some(sizes) = sizes(m, op, None) else {
         diags.push(errors::unranked_result(m, op));
         return;
     };
     let want = sizes.iter().filter(|&&size| size < 0).count();
-    let found = m.n_operands(op) - 1;
+    let found = m.n_operands(op) - first;
     if found != want {
         diags.push(errors::size_count(m, op, want, found));
     }

@@ -53,6 +53,7 @@ pub(super) fn kernels(registry: &mut Registry) {
         "tanh" => tanh;
         "trunc" => trunc;
     }
+    registry.add(kernel!("math.erf", |x: Float| x.map(libm::erff, libm::erf)));
     registry.add(kernel!("math.rsqrt", |x: Float| x.map(|x| x.sqrt().recip(), |x| x.sqrt().recip())));
     registry.add(kernel!("math.atan2", |a: Float, b: Float| a.zip(b, f32::atan2, f64::atan2)));
     registry.add(kernel!("math.copysign", |a: Float, b: Float| a.zip(b, f32::copysign, f64::copysign)));

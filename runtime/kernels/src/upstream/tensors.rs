@@ -54,6 +54,15 @@ pub(super) fn kernels(registry: &mut Registry) {
         }
         Ok::<_, KernelError>(Tensor(tensor))
     }));
+    registry.add(kernel!("tensor.empty", |made: Prepared<'_, ResultType>,
+                                          sizes: Rest<'_, Value>,
+                                          cx: &ExecContext| {
+        made.0.allocate(&mut sizes.iter(), cx).map(Tensor)
+    }));
+    registry.add(kernel!("tensor.cast", |made: Prepared<'_, CastType>, source: &Tensor| {
+        made.0.expect(source)?;
+        Ok::<_, KernelError>(source.clone())
+    }));
     registry.add(kernel!("tensor.dim", |source: &Tensor, index: Int| {
         let dims = source.shape().dims();
         let dim = usize::try_from(index.value).ok().and_then(|axis| dims.get(axis));
@@ -137,6 +146,34 @@ impl ResultType {
         }
         let shape = Shape::new(&dims).map_err(refused)?;
         HostTensor::allocate(self.dtype, shape, cx.allocator()).map_err(refused)
+    }
+}
+
+/// The type of a cast's result; `None` if its rank is unknown.
+struct CastType(Option<ResultType>);
+
+impl Prepare for CastType {
+    fn prepare(site: &KernelUse<'_>) -> Result<CastType, String> {
+        match site.result_types().next() {
+            Some(ty) if ty.starts_with("tensor<*x") => Ok(CastType(None)),
+            _ => ResultType::prepare(site).map(|ty| CastType(Some(ty))),
+        }
+    }
+}
+
+impl CastType {
+    /// An error unless the tensor has the sizes that the type knows.
+    fn expect(&self, tensor: &HostTensor) -> Result<(), KernelError> {
+        let Some(ResultType { dims, .. }) = &self.0 else { return Ok(()) };
+        let found = tensor.shape().dims();
+        let fits = |(want, &found): (&Option<usize>, &usize)| want.is_none_or(|want| want == found);
+        if dims.len() == found.len() && dims.iter().zip(found).all(fits) {
+            return Ok(());
+        }
+        let want: Vec<String> =
+            dims.iter().map(|dim| dim.map_or_else(|| "?".to_owned(), |dim| dim.to_string())).collect();
+        let problem = format!("a tensor of shape {} is cast to shape [{}]", tensor.shape(), want.join(", "));
+        Err(KernelError::invalid(problem))
     }
 }
 
