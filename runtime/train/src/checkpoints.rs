@@ -58,7 +58,8 @@ impl Checkpoints {
 
     /// Sets the name of the checkpoints, before the number of the step: `model` at first. It is one part of a
     /// path, and does not begin with `.` or as the name of the best checkpoint, `best`, does; no checkpoint
-    /// is saved under another name. ust_use]
+    /// is saved under another name.
+    #[must_use]
     pub fn named(self, name: &str) -> Checkpoints {
         Checkpoints { name: name.to_owned(), ..self }
     }
