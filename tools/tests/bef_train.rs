@@ -198,6 +198,96 @@ fn an_onnx_model_is_fine_tuned() {
     assert!(said(&none).contains("E0910"), "{}", said(&none));
 }
 
+/// Trains the model whose variable `w` follows the data: with `sgd:lr=0.5` it is the mean of the batch.
+fn follow(folder: &Path, t: &[f32], options: &[&str]) -> Output {
+    let data = HostTensor::from_vec([t.len()], t.to_vec()).expect("a tensor");
+    npy::write_file(&folder.join("t.npy"), &data).expect("a file is written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bef-train"));
+    command.current_dir(folder).arg(root().join("testdata/training/follow.pbtxt"));
+    command.args(["--data", "t=t.npy", "--dump-variables", "out", "--work-queue", "s"]).args(options);
+    command.output().expect("bef-train runs")
+}
+
+/// The trained `w`.
+fn height(folder: &Path) -> Vec<f32> {
+    let w = npy::read_file(&folder.join("out/w.npy"), &Malloc::shared()).expect("an array");
+    w.to_vec().expect("floats")
+}
+
+const BATCH_OF_1: [&str; 5] = ["--no-shuffle", "--batch", "1", "--checkpoint", "ckpt"];
+
+#[test]
+fn a_nan_is_never_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    // The loss of the second step is 0, its gradient is NaN.
+    let distance = ["--loss", "distance", "--optimizer", "sgd:lr=1", "--save-every", "1"];
+    let refused = follow(path, &[1.0, 1.0, 1.0], &[&BATCH_OF_1[..], &distance].concat());
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    let why = "the norm of the gradients is NaN in step 2; the first variable that is not finite is 'w'; the last good checkpoint is ckpt/model-1";
+    assert!(said(&refused).contains(why), "{}", said(&refused));
+    let resumed = follow(path, &[1.0, 2.0], &[&BATCH_OF_1[..], &distance, &["--resume"]].concat());
+    assert!(resumed.status.success() && height(path) == [2.0], "{}", said(&resumed));
+    let folder = tempfile::tempdir().expect("a folder");
+    let allowed = [&BATCH_OF_1[..], &distance, &["--stop-on-nan", "false"]].concat();
+    let allowed = follow(folder.path(), &[1.0, 1.0, 1.0], &allowed);
+    assert!(allowed.status.success() && height(folder.path())[0].is_nan(), "{}", said(&allowed));
+    // The logarithm of a negative number is kept in a variable that has no gradient. That of 0, -inf, is saved.
+    let folder = tempfile::tempdir().expect("a folder");
+    let logs = ["--updates", "remember", "--optimizer", "sgd:lr=0.5", "--save-every", "1"];
+    let refused = follow(folder.path(), &[0.0, -1.0, -1.0], &[&BATCH_OF_1[..], &logs].concat());
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    let why =
+        "'log_w' holds a NaN after step 3, which is not saved; the last good checkpoint is ckpt/model-2";
+    assert!(said(&refused).contains(why), "{}", said(&refused));
+}
+
+#[test]
+fn an_early_stop_restores_its_own_best_after_as_many_evaluations() {
+    for (patience, steps) in [(1, 4), (2, 5), (3, 6)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        let eval = HostTensor::from_vec([1], vec![3.0f32]).expect("a tensor");
+        npy::write_file(&path.join("eval.npy"), &eval).expect("a file is written");
+        let stop = format!("loss:patience={patience},restore");
+        let options = ["--eval-data", "t=eval.npy", "--eval-every", "1", "--metric", "height"];
+        let best = ["--keep-best", "height", "--early-stop", &stop, "--optimizer", "sgd:lr=0.5"];
+        let t = [1.0, 2.0, 3.0, 10.0, 10.0, 10.0, 10.0];
+        let stopped = follow(path, &t, &[&BATCH_OF_1[..], &options, &best].concat());
+        let want = format!("step {steps}, epoch 0, loss 0.000000, height 3.000000");
+        assert!(stopped.status.success() && said(&stopped).contains(&want), "{}", said(&stopped));
+        assert_eq!(height(path), [3.0]);
+        let saved = bits(&path.join("ckpt"));
+        assert!(["best-4.index", "best-stop-3.index"].iter().all(|file| saved.contains_key(*file)));
+    }
+}
+
+#[test]
+fn a_run_resumes_at_its_example_with_any_batches_in_the_same_order() {
+    let t = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    let sgd = ["--optimizer", "sgd:lr=0.5", "--checkpoint", "ckpt"];
+    let resumed = |first: &[&str], second: &[&str]| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let begun = follow(folder.path(), &t, &[&sgd[..], &["--batch", "1", "--steps", "3"], first].concat());
+        assert!(begun.status.success(), "{}", said(&begun));
+        let ended = follow(folder.path(), &t, &[&sgd[..], &["--resume"], second].concat());
+        (said(&ended), if ended.status.success() { height(folder.path()) } else { Vec::new() })
+    };
+    let check = |options: &[&str], want: &str, w: f32| {
+        let (said, height) = resumed(&["--no-shuffle"], &[&["--no-shuffle"], options].concat());
+        assert!(said.contains(want) && height == [w], "{options:?}: {said}, {height:?}");
+    };
+    check(&["--batch", "2", "--steps", "4"], "step 4, epoch 0", 4.5);
+    check(&["--batch", "2", "--epochs", "1"], "step 5, epoch 1", 6.5);
+    check(&["--batch", "3", "--epochs", "1", "--drop-remainder"], "step 4, epoch 1", 5.0);
+    // Less than a batch is left.
+    check(&["--batch", "5", "--epochs", "2", "--drop-remainder"], "step 4, epoch 2", 3.0);
+    let (said, _) = resumed(&["--no-shuffle"], &["--batch", "1"]);
+    assert!(said.contains("it is of a run without --shuffle, not with --shuffle 0"), "{said}");
+    let (said, _) = resumed(&["--shuffle", "7"], &["--no-shuffle"]);
+    assert!(said.contains("it is of a run with --shuffle 7, not without --shuffle"), "{said}");
+}
+
 #[test]
 fn each_mistake_is_one_error() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -44,6 +44,9 @@ const NAME: &str = "model";
 /// The name of the best checkpoint.
 const BEST: &str = "best";
 
+/// The name of the best checkpoint by the metric of an early stop.
+const STOP: &str = "best-stop";
+
 /// The right to write into a folder.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
@@ -100,6 +103,19 @@ impl Checkpoints {
     /// Locks the folder for this process, and removes files that an earlier process did not complete.
     pub(crate) fn lock(&self) -> Result<FolderLock, TrainError> {
         fs::create_dir_all(&self.folder).map_err(|error| TrainError::file(&self.folder, error))?;
+    /// The best checkpoint by the metric of an early stop.
+    pub(crate) fn best_of_stop(&self) -> Result<Option<PathBuf>, TrainError> {
+        Ok(self.numbered(STOP)?.pop().map(|(_, prefix)| prefix))
+    }
+
+    /// What an error says of the latest checkpoint.
+    pub(crate) fn last_good(&self) -> String {
+        match self.latest() {
+            Ok(Some(path)) => format!("the last good checkpoint is {}", path.display()),
+            _ => "there is no checkpoint".to_owned(),
+        }
+    }
+
         let path = self.folder.join(".lock");
         let file = File::create(&path).map_err(|error| TrainError::file(&path, error))?;
         match file.try_lock() {
@@ -153,7 +169,16 @@ impl Checkpoints {
     /// # Errors
     /// As [`Checkpoints::save`].
     pub fn save_best(&self, snapshot: &Snapshot, step: u64) -> Result<PathBuf, TrainError> {
-        let prefix = self.write(snapshot, BEST, step)?;
+        self.replace(BEST, snapshot, step)
+    }
+
+    /// Saves the best checkpoint by the metric of an early stop, which replaces the previous one.
+    pub(crate) fn save_best_of_stop(&self, snapshot: &Snapshot, step: u64) -> Result<PathBuf, TrainError> {
+        self.replace(STOP, snapshot, step)
+    }
+
+    fn replace(&self, name: &str, snapshot: &Snapshot, step: u64) -> Result<PathBuf, TrainError> {
+        let prefix = self.write(snapshot, name, step)?;
         self.sync()?;
         let others = self.numbered(BEST)?;
         others.iter().filter(|(n, _)| *n != step as i64).try_for_each(|(_, prefix)| self.remove(prefix))?;

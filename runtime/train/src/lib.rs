@@ -17,6 +17,7 @@ mod checkpoints;
 mod dataset;
 mod description;
 mod error;
+mod finite;
 mod npz;
 mod order;
 mod position;

@@ -79,6 +79,19 @@ pub struct Position {
 pub(crate) const OWN: &str = "befrost/";
 
 impl Position {
+    /// Goes to the beginning of the next epoch.
+    pub(crate) fn end_epoch(&mut self) {
+        self.epoch += 1;
+        self.example = 0;
+        self.sums = Sums::default();
+    }
+
+    /// True for the name of a part of it in a checkpoint.
+    pub(crate) fn has(name: &str) -> bool {
+        let parts = ["epoch", "example", "seed", "best", "waits", "kept", "sums"];
+        name.strip_prefix(OWN).is_some_and(|part| parts.contains(&part))
+    }
+
     /// Adds it to a checkpoint.
     pub(crate) fn put(&self, to: &mut Snapshot) -> Result<(), TrainError> {
         let Position { epoch, example, seed, best, waits, kept, sums } = self;
@@ -155,6 +168,8 @@ mod tests {
             Position { epoch: 3, example: 8, seed: Some(u64::MAX), waits: 1, sums, ..Position::default() };
         let mut snapshot = Snapshot::default();
         position.put(&mut snapshot).unwrap();
+        assert!(snapshot.tensors.iter().all(|(name, _)| Position::has(name)));
+        assert!(!Position::has("befrost/step"));
         let tensors = &mut snapshot.tensors;
         let take = |tensors: &[(String, HostTensor)]| {
             Position::take(&|name| {

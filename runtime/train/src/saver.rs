@@ -22,19 +22,27 @@ pub(crate) struct Saver {
     checkpoints: Checkpoints,
     in_background: bool,
     running: Option<JoinHandle<Result<(), TrainError>>>,
+    refuses_nan: bool,
 }
 
 impl Saver {
-    pub(crate) fn new(checkpoints: Checkpoints, in_background: bool) -> Saver {
-        Saver { checkpoints, in_background, running: None }
+    /// Saves between steps, or beside them. With `refuses_nan` no snapshot is saved whose variables hold a
+    /// NaN.
+    pub(crate) fn new(checkpoints: Checkpoints, in_background: bool, refuses_nan: bool) -> Saver {
+        Saver { checkpoints, in_background, refuses_nan, running: None }
     }
 
     /// Waits for the previous checkpoint, and saves this one or begins to.
     pub(crate) fn save(&mut self, kind: SaveAs, snapshot: Snapshot, step: u64) -> Result<(), TrainError> {
         self.finish()?;
-        let checkpoints = self.checkpoints.clone();
+        let (checkpoints, refuses_nan) = (self.checkpoints.clone(), self.refuses_nan);
         let write = move || {
             match kind {
+            if let (true, Some(name)) = (refuses_nan, snapshot.variable_with_nan()) {
+                let good = checkpoints.last_good();
+                let why = format!("'{name}' holds a NaN after step {step}, which is not saved; {good}");
+                return Err(TrainError::new(why));
+            }
                 SaveAs::Latest => checkpoints.save(&snapshot, step),
                 SaveAs::Best => checkpoints.save_best(&snapshot, step),
             }

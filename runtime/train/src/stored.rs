@@ -13,7 +13,8 @@ use befrost::mem::Malloc;
 use befrost::{DType, HostTensor, ResourceName, Resources, Shape, assign_variable_values, variable_values};
 
 use crate::error::TrainError;
-use crate::position::OWN;
+use crate::finite;
+use crate::position::{OWN, Position};
 use crate::safetensors::{self, SafeTensors};
 
 /// The values of all variables at one moment. The tensors share the variables' memory; while a snapshot
@@ -35,6 +36,12 @@ impl Snapshot {
         let values = variable_values(resources).map_err(|error| TrainError::new(error.to_string()))?;
         let tensors = values.into_iter().map(|(name, value)| (name.name().to_owned(), value)).collect();
         Ok(Snapshot { tensors, notes: BTreeMap::new() })
+    }
+
+    /// The first variable with a NaN. The means of a [`Position`] are no variables.
+    pub(crate) fn variable_with_nan(&self) -> Option<&str> {
+        let mut variables = self.tensors.iter().filter(|(name, _)| !Position::has(name));
+        variables.find(|(_, tensor)| finite::has_nan(tensor)).map(|(name, _)| name.as_str())
     }
 }
 

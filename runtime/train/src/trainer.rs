@@ -17,6 +17,7 @@ use crate::checkpoints::{Checkpoints, FolderLock};
 use crate::dataset::Dataset;
 use crate::description::Description;
 use crate::error::TrainError;
+use crate::finite;
 use crate::order::Order;
 use crate::position::{Better, Position, Sums};
 use crate::saver::{SaveAs, Saver};
@@ -78,7 +79,8 @@ pub struct TrainerOptions {
     pub sync_save: bool,
     /// The condition of an early stop.
     pub early_stop: Option<EarlyStop>,
-    /// Ends with an error if a loss is not finite.
+    /// Ends with an error if a loss or the norm of the gradients is not finite, and saves no variables that
+    /// hold a NaN.
     pub stop_on_nan: bool,
 }
 
@@ -346,8 +348,9 @@ impl Trainer {
             self.position.seed = Some(seed);
         }
         let (start, order, until) = (self.position.clone(), self.options.order.clone(), self.options.until);
-        let mut saver =
-            self.checkpoints.clone().map(|checkpoints| Saver::new(checkpoints, !self.options.sync_save));
+        let (in_background, refuses_nan) = (!self.options.sync_save, self.options.stop_on_nan);
+        let checkpoints = self.checkpoints.clone();
+        let mut saver = checkpoints.map(|to| Saver::new(to, in_background, refuses_nan));
         let last_epoch = match until {
             Until::Epochs(n) => n,
             Until::Steps(_) => u64::MAX,
@@ -380,7 +383,7 @@ impl Trainer {
                     break;
                 }
                 saver.as_mut().map_or(Ok(()), Saver::poll)?;
-                let (line, means, examples) = self.step(step, &batches)?;
+                let (line, means, examples) = self.step(step, &batches, saver.as_mut())?;
                 let was = steps;
                 steps = self.steps()?;
                 is_saved = false;
@@ -453,6 +456,7 @@ impl Trainer {
         let steps = self.steps()?;
         let results = self.call(function, feeds, steps)?;
         let names: Vec<&str> = function.results().iter().map(befrost::Port::name).collect();
+        saver: Option<&mut Saver>,
         let value = |name: &str| -> Result<f64, TrainError> {
             let none = || TrainError::new(format!("a step has no result '{name}'"));
             let at = names.iter().position(|known| *known == name).ok_or_else(none)?;
@@ -460,7 +464,7 @@ impl Trainer {
         };
         let loss = value("loss")?;
         if self.options.stop_on_nan && !loss.is_finite() {
-            return Err(self.not_finite(steps, loss));
+            return Err(self.not_finite(steps, ("loss", loss), saver));
         }
         let mut metrics = Vec::new();
         for name in &self.description.metrics {
@@ -469,7 +473,11 @@ impl Trainer {
         let (lr, grad_norm) = if self.description.run["optimizer"].is_null() {
             (f64::NAN, f64::NAN)
         } else {
-            (value("learning_rate")?, value("gradient_norm")?)
+            let (lr, norm) = (value("learning_rate")?, value("gradient_norm")?);
+            if self.options.stop_on_nan && !norm.is_finite() {
+                return Err(self.not_finite(steps, ("norm of the gradients", norm), saver));
+            }
+            (lr, norm)
         };
         let means = [loss].into_iter().chain(metrics.iter().map(|(_, value)| *value)).collect();
         let examples_per_s = examples as f64 / begun.elapsed().as_secs_f64().max(1e-9);
@@ -563,24 +571,26 @@ impl Trainer {
         Ok(snapshot)
     }
 
-    /// The error for a loss that is not finite.
-    fn not_finite(&self, steps: u64, loss: f64) -> TrainError {
+    /// The error for a loss or a norm that is not finite.
+    fn not_finite(&self, steps: u64, (what, value): (&str, f64), saver: Option<&mut Saver>) -> TrainError {
+        // The last good checkpoint may be the one that is being written.
+        if let Some(Err(error)) = saver.map(Saver::finish) {
+            return error;
+        }
         let mut first = None;
         if let Ok(values) = variable_values(&self.resources) {
             first = values
                 .into_iter()
-                .find(|(_, value)| !is_finite(value))
+                .find(|(_, value)| !finite::is_finite(value))
                 .map(|(name, _)| name.name().to_owned());
         }
         let variable = match first {
             Some(name) => format!("the first variable that is not finite is '{name}'"),
             None => "all variables are finite".to_owned(),
         };
-        let good = match self.checkpoints.as_ref().map(Checkpoints::latest) {
-            Some(Ok(Some(path))) => format!("the last good checkpoint is {}", path.display()),
-            _ => "there is no checkpoint".to_owned(),
-        };
-        TrainError::new(format!("the loss is {loss} in step {}; {variable}; {good}", steps + 1))
+        let good = self.checkpoints.as_ref().map(Checkpoints::last_good);
+        let good = good.unwrap_or_else(|| "there is no checkpoint".to_owned());
+        TrainError::new(format!("the {what} is {value} in step {}; {variable}; {good}", steps + 1))
     }
 }
 
@@ -625,10 +635,6 @@ fn numbers(tensor: &HostTensor) -> Option<Vec<f64>> {
         DType::I64 => tensor.to_vec::<i64>().ok()?.into_iter().map(|n| n as f64).collect(),
         _ => return None,
     })
-}
-
-fn is_finite(tensor: &HostTensor) -> bool {
-    numbers(tensor).is_none_or(|numbers| numbers.iter().all(|number| number.is_finite()))
 }
 
 #[cfg(test)]
