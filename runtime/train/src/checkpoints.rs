@@ -180,7 +180,7 @@ impl Checkpoints {
     fn replace(&self, name: &str, snapshot: &Snapshot, step: u64) -> Result<PathBuf, TrainError> {
         let prefix = self.write(snapshot, name, step)?;
         self.sync()?;
-        let others = self.numbered(BEST)?;
+        let others = self.numbered(name)?;
         others.iter().filter(|(n, _)| *n != step as i64).try_for_each(|(_, prefix)| self.remove(prefix))?;
         Ok(prefix)
     }

@@ -14,6 +14,7 @@ use crate::stored::Snapshot;
 pub(crate) enum SaveAs {
     Latest,
     Best,
+    BestOfStop,
 }
 
 /// Writes checkpoints.
@@ -45,6 +46,7 @@ impl Saver {
             }
                 SaveAs::Latest => checkpoints.save(&snapshot, step),
                 SaveAs::Best => checkpoints.save_best(&snapshot, step),
+                SaveAs::BestOfStop => checkpoints.save_best_of_stop(&snapshot, step),
             }
             .map(|_| ())
         };

@@ -48,7 +48,7 @@ pub enum Every {
 pub struct EarlyStop {
     /// The metric, or `loss`.
     pub metric: String,
-    /// The number of evaluations without a better value before the run ends.
+    /// The number of evaluations in a row without a better value that ends the run; 0 is as 1.
     pub patience: u64,
     /// The difference from which on a value is better.
     pub min_delta: f64,
@@ -436,7 +436,9 @@ impl Trainer {
         drop(lock);
         if report.end != End::Interrupted
             && self.options.early_stop.as_ref().is_some_and(|stop| stop.restore)
-            && let Some(best) = self.checkpoints.as_ref().map(Checkpoints::best).transpose()?.flatten()
+            && self.position.best.is_some()
+            && let Some(best) =
+                self.checkpoints.as_ref().map(Checkpoints::best_of_stop).transpose()?.flatten()
         {
             Checkpoint::open(best)?.restore(&self.resources, None)?;
         }
@@ -530,7 +532,7 @@ impl Trainer {
         names.zip(means).map(|(name, value)| (name.to_owned(), *value)).collect()
     }
 
-    /// Saves the best checkpoint, if this is it. Returns whether to stop.
+    /// Saves the best checkpoints, if this is one. Returns whether to stop.
     fn judge(
         &mut self,
         values: &[(String, f64)],
@@ -538,16 +540,16 @@ impl Trainer {
         saver: Option<&mut Saver>,
     ) -> Result<bool, TrainError> {
         let value = |metric: &str| values.iter().find(|(name, _)| name == metric).map(|(_, value)| *value);
-        let (mut stops, mut is_best) = (false, false);
+        let (mut stops, mut best) = (false, Vec::new());
         if let Some(stop) = &self.options.early_stop
             && let Some(value) = value(&stop.metric)
         {
             if stop.better.is_better(value, self.position.best, stop.min_delta) {
                 (self.position.best, self.position.waits) = (Some(value), 0);
-                is_best = stop.restore;
+                best.extend(stop.restore.then_some(SaveAs::BestOfStop));
             } else {
                 self.position.waits += 1;
-                stops = self.position.waits > stop.patience;
+                stops = self.position.waits >= stop.patience;
             }
         }
         if let Some((metric, better)) = &self.options.keep_best
@@ -555,10 +557,10 @@ impl Trainer {
             && better.is_better(value, self.position.kept, 0.0)
         {
             self.position.kept = Some(value);
-            is_best = true;
+            best.push(SaveAs::Best);
         }
-        if let (true, Some(saver)) = (is_best, saver) {
-            saver.save(SaveAs::Best, self.snapshot()?, steps)?;
+        if let Some(saver) = saver {
+            best.into_iter().try_for_each(|kind| saver.save(kind, self.snapshot()?, steps))?;
         }
         Ok(stops)
     }
