@@ -100,9 +100,6 @@ impl Checkpoints {
         Ok(self.numbered(BEST)?.pop().map(|(_, prefix)| prefix))
     }
 
-    /// Locks the folder for this process, and removes files that an earlier process did not complete.
-    pub(crate) fn lock(&self) -> Result<FolderLock, TrainError> {
-        fs::create_dir_all(&self.folder).map_err(|error| TrainError::file(&self.folder, error))?;
     /// The best checkpoint by the metric of an early stop.
     pub(crate) fn best_of_stop(&self) -> Result<Option<PathBuf>, TrainError> {
         Ok(self.numbered(STOP)?.pop().map(|(_, prefix)| prefix))
@@ -116,6 +113,9 @@ impl Checkpoints {
         }
     }
 
+    /// Locks the folder for this process, and removes files that an earlier process did not complete.
+    pub(crate) fn lock(&self) -> Result<FolderLock, TrainError> {
+        fs::create_dir_all(&self.folder).map_err(|error| TrainError::file(&self.folder, error))?;
         let path = self.folder.join(".lock");
         let file = File::create(&path).map_err(|error| TrainError::file(&path, error))?;
         match file.try_lock() {

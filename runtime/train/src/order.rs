@@ -47,6 +47,14 @@ impl Order {
         Ok(Order::Given { rows: rows.into_iter().map(row).collect::<Result<_, _>>()?, batch })
     }
 
+    /// The seed, if it has one.
+    pub(crate) fn seed(&self) -> Option<u64> {
+        match self {
+            Order::Shuffled(seed) => Some(*seed),
+            Order::Sequential | Order::Given { .. } => None,
+        }
+    }
+
     /// Checks the rows against the number of examples.
     pub(crate) fn check(&self, n: usize) -> Result<(), TrainError> {
         let Order::Given { rows, batch } = self else { return Ok(()) };

@@ -22,8 +22,8 @@ pub(crate) enum SaveAs {
 pub(crate) struct Saver {
     checkpoints: Checkpoints,
     in_background: bool,
-    running: Option<JoinHandle<Result<(), TrainError>>>,
     refuses_nan: bool,
+    running: Option<JoinHandle<Result<(), TrainError>>>,
 }
 
 impl Saver {
@@ -38,12 +38,12 @@ impl Saver {
         self.finish()?;
         let (checkpoints, refuses_nan) = (self.checkpoints.clone(), self.refuses_nan);
         let write = move || {
-            match kind {
             if let (true, Some(name)) = (refuses_nan, snapshot.variable_with_nan()) {
                 let good = checkpoints.last_good();
                 let why = format!("'{name}' holds a NaN after step {step}, which is not saved; {good}");
                 return Err(TrainError::new(why));
             }
+            match kind {
                 SaveAs::Latest => checkpoints.save(&snapshot, step),
                 SaveAs::Best => checkpoints.save_best(&snapshot, step),
                 SaveAs::BestOfStop => checkpoints.save_best_of_stop(&snapshot, step),

@@ -239,17 +239,21 @@ impl Trainer {
     /// Restores variables, slots and position from a checkpoint. Returns the number of updates.
     ///
     /// # Errors
-    /// If it is damaged, or of another model or order; then nothing has changed.
+    /// If it is damaged, of another model, or of a run that was shuffled in another way; then nothing has
+    /// changed.
     pub fn resume(&mut self, from: &Checkpoint) -> Result<u64, TrainError> {
         let position = Position::take(&|name| from.read(name))?;
-        if let (Some(was), Order::Shuffled(seed)) = (position.seed, &self.options.order)
-            && was != *seed
-        {
-            let why = format!("it is of a run with --shuffle {was}, not {seed}");
+        let lacks_position = from.describe("befrost/epoch").is_none();
+        let seed = self.options.order.seed();
+        if !lacks_position && position.seed != seed {
+            let shown = |seed: Option<u64>| {
+                seed.map_or("without --shuffle".to_owned(), |seed| format!("with --shuffle {seed}"))
+            };
+            let why = format!("it is of a run {}, not {}", shown(position.seed), shown(seed));
             return Err(TrainError::option(format!("{}: {why}", from.path().display())));
         }
         from.restore(&self.resources, None)?;
-        self.lacks_position = from.describe("befrost/epoch").is_none();
+        self.lacks_position = lacks_position;
         self.position = position;
         self.steps()
     }
@@ -344,9 +348,13 @@ impl Trainer {
             let why = format!("the position is behind example {at} of an epoch, which has {n} examples");
             return Err(TrainError::data(format!("{why}: the checkpoint is of other data")));
         }
-        if let Order::Shuffled(seed) = self.options.order {
-            self.position.seed = Some(seed);
+        // The number of examples without which no batch begins.
+        let least = if self.options.drop_remainder { batch as u64 } else { 1 };
+        if n - self.position.example < least {
+            // The run was stopped with smaller batches.
+            self.position.end_epoch();
         }
+        self.position.seed = self.options.order.seed();
         let (start, order, until) = (self.position.clone(), self.options.order.clone(), self.options.until);
         let (in_background, refuses_nan) = (!self.options.sync_save, self.options.stop_on_nan);
         let checkpoints = self.checkpoints.clone();
@@ -363,10 +371,10 @@ impl Trainer {
         std::thread::scope(|scope| {
             let (sender, batches) = sync_channel(AHEAD);
             scope.spawn(move || {
-                let mut first = (start.example as usize) / batch;
+                let mut first = start.example as usize;
                 for epoch in start.epoch..last_epoch {
                     let rows = order.rows(epoch, data.len());
-                    for rows in rows.chunks(batch).take(per_epoch as usize).skip(first) {
+                    for rows in rows[first..].chunks(batch).filter(|rows| rows.len() as u64 >= least) {
                         // The receiver is gone when the run has ended.
                         if sender.send(data.gather(rows).map(|feeds| (rows.len(), feeds))).is_err() {
                             return;
@@ -390,8 +398,7 @@ impl Trainer {
                 self.position.example += examples as u64;
                 self.position.sums.add(&means, examples as f64);
                 on(&Event::Step(StepLine { step: steps, ..line }))?;
-                let is_end = self.position.example >= per_epoch * batch as u64
-                    || (!self.options.drop_remainder && self.position.example >= n);
+                let is_end = n - self.position.example < least;
                 let is_due = |every: Every, last: Instant| every.is_due(is_end, (was, steps), last.elapsed());
                 let values = match &evaluation {
                     Some((function, data)) if is_due(self.options.evaluate, evaluated) => {
@@ -405,9 +412,7 @@ impl Trainer {
                     _ => None,
                 };
                 if is_end {
-                    self.position.epoch += 1;
-                    self.position.example = 0;
-                    self.position.sums = Sums::default();
+                    self.position.end_epoch();
                 }
                 let stops = match values {
                     Some(values) => self.judge(&values, steps, saver.as_mut())?,
@@ -451,6 +456,7 @@ impl Trainer {
         &self,
         function: &Function,
         batches: &Receiver<Result<(usize, Feeds), TrainError>>,
+        saver: Option<&mut Saver>,
     ) -> Result<(StepLine, Vec<f64>, usize), TrainError> {
         let ended = || TrainError::new("the thread that gathers batches has ended");
         let (examples, feeds) = batches.recv().map_err(|_| ended())??;
@@ -458,7 +464,6 @@ impl Trainer {
         let steps = self.steps()?;
         let results = self.call(function, feeds, steps)?;
         let names: Vec<&str> = function.results().iter().map(befrost::Port::name).collect();
-        saver: Option<&mut Saver>,
         let value = |name: &str| -> Result<f64, TrainError> {
             let none = || TrainError::new(format!("a step has no result '{name}'"));
             let at = names.iter().position(|known| *known == name).ok_or_else(none)?;
