@@ -6,13 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use befrost_tensor::bundle::BundleTensor;
+use befrost_tensor::HostTensor;
 
 use super::entry::function;
 use super::{TrainOptions, constants, errors};
 use crate::diag::Diagnostic;
-use crate::import::graphdef::bundle_attr;
-use crate::import::savedmodel::{Unfrozen, freeze_values};
+use crate::import::savedmodel::{Unfrozen, copied_attr, freeze_values};
 use crate::ir::{AttrId, names};
 use crate::rewrite::Rewriter;
 use crate::verify::{Verified, verify};
@@ -25,7 +24,7 @@ use crate::verify::{Verified, verify};
 pub fn frozen(
     model: Verified,
     options: &TrainOptions,
-    values: Vec<(String, BundleTensor)>,
+    values: &[(String, HostTensor)],
 ) -> Result<Verified, Vec<Diagnostic>> {
     let mut m = model.into_module();
     let Some(predict) = function(&m, "predict") else {
@@ -44,12 +43,9 @@ pub fn frozen(
     }
     let name = m.cx.str_attr("main");
     m.set_attr(predict, names::SYM_NAME, name);
-    let mut attrs = BTreeMap::<String, AttrId>::new();
-    for (name, value) in values {
-        let attr = bundle_attr(&mut m.cx, value).map_err(|why| vec![errors::option(&why)])?;
-        attrs.insert(name, attr);
-    }
-    let left = freeze_values(&mut m, &|_, name| attrs.get(name).copied());
+    let attrs: BTreeMap<&str, Option<AttrId>> =
+        values.iter().map(|(name, value)| (&name[..], copied_attr(&mut m.cx, value))).collect();
+    let left = freeze_values(&mut m, &|_, name| *attrs.get(name)?);
     if let Some(Unfrozen { op, .. }) = left.first() {
         return Err(vec![errors::option(&format!(
             "the model cannot be frozen: '{op}' needs a variable itself"

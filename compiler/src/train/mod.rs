@@ -109,6 +109,11 @@ fn append(m: &mut Module, options: &TrainOptions) -> Result<(), Vec<Diagnostic>>
             return Err(vec![errors::no_function(name)]);
         }
     }
+    if let Some(Clip::GlobalNorm(by) | Clip::Value(by)) = options.clip
+        && !(by > 0.0 && by.is_finite())
+    {
+        return Err(vec![errors::option(&format!("gradients cannot be bounded by {by}"))]);
+    }
     let schedule = options.schedule.checked(options.steps).map_err(|why| vec![errors::option(&why)])?;
     if let Some(pattern) = &options.constants {
         constants::to_variables(&mut r, pattern)?;

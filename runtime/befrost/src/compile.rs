@@ -22,7 +22,7 @@ use befrost_compiler::passes::default_pipeline;
 use befrost_compiler::print::type_text;
 use befrost_compiler::raise::raise;
 use befrost_compiler::syntax::{ParseOptions, parse_source};
-use befrost_compiler::train;
+use befrost_compiler::train::{self, TrainOptions};
 use befrost_compiler::verify::verify;
 use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
@@ -145,7 +145,7 @@ impl Default for CompileOptions {
 
 /// The reason why a program cannot be compiled: one line for each error, with its place.
 #[derive(Clone, Debug)]
-pub struct CompileError(String);
+pub struct CompileError(pub(crate) String);
 
 impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -227,6 +227,20 @@ pub(crate) fn compiled_frozen(
     let name = name.map(|name| module.cx.str(name).to_owned()).unwrap_or_default();
     let frozen = verify(module).and_then(|module| frozen(module, &name, values));
     let made = frozen.and_then(|module| to_bef(module.into_module(), options));
+    made.map_err(|found| refused(&found, &text))
+}
+
+/// Compiles the predictions of a model that is trained, with these values of its variables as constants.
+pub(crate) fn compiled_trained(
+    source: Source,
+    options: CompileOptions,
+    values: &[(String, HostTensor)],
+) -> Result<Vec<u8>, CompileError> {
+    let Imported { module, text, .. } = imported(source, &import_options(&options), &options.access)?;
+    let training = options.training.as_ref().map_or(Ok(TrainOptions::default()), Training::options);
+    let frozen = training.and_then(|training| train::frozen(verify(module)?, &training, values));
+    let options = CompileOptions { training: None, ..options };
+    let made = frozen.and_then(|module| to_bef(module.into_module(), &options));
     made.map_err(|found| refused(&found, &text))
 }
 

@@ -68,7 +68,7 @@ pub use befrost_compiler::device::{DeviceOptions, Partition, ResourcePlaces};
 #[cfg(feature = "compile")]
 pub use befrost_compiler::import::Initialization;
 #[cfg(feature = "compile")]
-pub use befrost_compiler::train::Optimizer;
+pub use befrost_compiler::train::{Clip, Optimizer, Recompute};
 pub use befrost_kernel_api::async_value::AsyncRef;
 pub use befrost_kernel_api::context::{
     Cancellation, Diagnostics, FramePath, FrameStep, Output, Resource, ResourceName, Resources, Stdout,

@@ -22,7 +22,7 @@ use befrost_compiler::raise::{RaiseOptions, raise_with};
 use befrost_compiler::syntax::{ParseOptions, ParseResult, parse_source};
 use befrost_compiler::train::{self, TrainOptions};
 use befrost_compiler::verify::{Verified, verify};
-use befrost_tensor::bundle::BundleTensor;
+use befrost_tensor::HostTensor;
 
 use super::expect::{self, Verify};
 use super::failure::{Failure, tell};
@@ -91,7 +91,7 @@ impl Unit {
     }
 
     /// Makes a model without variables of an imported model, which was trained.
-    pub(super) fn freeze(&mut self, options: &TrainOptions, values: Vec<(String, BundleTensor)>) {
+    pub(super) fn freeze(&mut self, options: &TrainOptions, values: &[(String, HostTensor)]) {
         let Some(module) = self.module.take() else { return };
         match train::frozen(module, options, values) {
             Ok(module) => self.module = Some(module),

@@ -161,11 +161,6 @@ impl TrainArgs {
         let pattern = |text: &Option<String>| text.as_deref().map(str::parse::<Pattern>).transpose();
         let decay = |text: &Option<String>| text.as_deref().map(Decay::parse).transpose();
         let clip = self.clip_norm.map(Clip::GlobalNorm).or(self.clip_value.map(Clip::Value));
-        if let Some(Clip::GlobalNorm(by) | Clip::Value(by)) = clip
-            && !(by > 0.0 && by.is_finite())
-        {
-            return Err(format!("gradients cannot be bounded by {by}"));
-        }
         let optimizer = self.optimizer.as_deref().map_or(Ok(Optimizer::default()), Optimizer::parse)?;
         Ok(TrainOptions {
             optimizer: self.train_op.is_none().then_some(optimizer),

@@ -38,7 +38,6 @@ use prost::bytes::Bytes;
 
 use self::body::GraphBody;
 pub(super) use self::build::{is_placeholder, is_variable};
-pub(crate) use self::restore::bundle_attr;
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};

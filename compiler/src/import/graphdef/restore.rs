@@ -156,7 +156,7 @@ fn uses(body: &GraphBody<'_>, node: usize, n: usize) -> Result<Vec<bool>, String
 }
 
 /// A tensor of a bundle as an attribute. It shares the bundle's bytes.
-pub(crate) fn bundle_attr(cx: &mut Context, tensor: BundleTensor) -> Result<AttrId, String> {
+fn bundle_attr(cx: &mut Context, tensor: BundleTensor) -> Result<AttrId, String> {
     let dims = tensor.dims.iter().map(|&dim| i64::try_from(dim)).collect::<Result<Vec<_>, _>>();
     let dims = dims.map_err(|_| "its shape is too large".to_owned())?;
     let element = tf::element(cx, tensor.ty, false);

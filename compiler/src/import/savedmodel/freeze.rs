@@ -21,7 +21,7 @@ use crate::dialects::Access;
 use crate::dialects::tf::{self, Control, tensor_attr};
 use crate::graph::callees;
 use crate::import::errors::{self, Refusal};
-use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, OpId, StrId, ValueId, names};
+use crate::ir::{AttrId, AttrKind, Context, KnownType, LocId, Module, OpId, StrId, ValueId, names};
 use crate::pass::PassManager;
 use crate::rewrite::{Rewriter, state_access};
 use crate::verify::{Verified, verify};
@@ -120,11 +120,7 @@ pub fn frozen(
     let mut m = passes.run(verify(m)?)?.0.into_module();
     let mut attrs = BTreeMap::new();
     for ((container, name), value) in values {
-        // Of a copy: what an attribute shares nobody writes to any more.
-        let bytes = value.read_bytes().ok().and_then(|bytes| Buffer::copy_of(&bytes, &Malloc::shared()).ok());
-        let copy =
-            bytes.and_then(|bytes| HostTensor::from_buffer(value.dtype(), value.shape().clone(), bytes).ok());
-        attrs.insert((*container, *name), copy.and_then(|copy| tensor_attr(&mut m.cx, &copy)));
+        attrs.insert((*container, *name), copied_attr(&mut m.cx, value));
     }
     let left = freeze_values(&mut m, &|container, name| *attrs.get(&(container, name))?);
     if let Some(Unfrozen { op, variable }) = left.first() {
@@ -137,6 +133,12 @@ pub fn frozen(
         Some((op, name)) => Err(vec![*errors::other_resource(m.op_name_str(op), m.cx.str(name))]),
         None => verify(m),
     }
+}
+
+/// A copy of a variable's value: what an attribute shares nobody writes to any more.
+pub(crate) fn copied_attr(cx: &mut Context, value: &HostTensor) -> Option<AttrId> {
+    let bytes = Buffer::copy_of(&value.read_bytes().ok()?, &Malloc::shared()).ok()?;
+    tensor_attr(cx, &HostTensor::from_buffer(value.dtype(), value.shape().clone(), bytes).ok()?)
 }
 
 /// An op that cannot do without a variable.

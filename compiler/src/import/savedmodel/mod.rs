@@ -28,7 +28,7 @@ use prost::bytes::Bytes;
 
 use self::freeze::Frozen;
 pub use self::freeze::frozen;
-pub(crate) use self::freeze::{Unfrozen, freeze_values};
+pub(crate) use self::freeze::{Unfrozen, copied_attr, freeze_values};
 use super::errors::{self, Refusal};
 use super::files::{ModelFiles, checked_name};
 use super::graphdef::{EntryPoint, Surroundings, import, is_variable};

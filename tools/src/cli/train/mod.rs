@@ -14,7 +14,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
-use befrost::bundle::{BundleData, BundleTensor, Bytes, Type};
 use befrost::mem::Malloc;
 use befrost::{HostTensor, Program, Runtime, npy, variable_values};
 use befrost_compiler::emit::EmitOptions;
@@ -272,14 +271,7 @@ fn write_trained(
         false => pipeline(&args.level, &args.passes)?,
     };
     let mut unit = import(args, from, &mut passes.clock)?;
-    let mut frozen = Vec::new();
-    for (name, value) in values(trainer)? {
-        let bytes = value.read_bytes().map_err(|error| Failure::Refused(error.to_string()))?;
-        let data = BundleData::Dense(Bytes::copy_from_slice(&bytes));
-        let (ty, dims) = (Type::Dense(value.dtype()), value.shape().dims().to_vec());
-        frozen.push((name, BundleTensor { ty, dims, data }));
-    }
-    unit.freeze(options, frozen);
+    unit.freeze(options, &values(trainer)?);
     unit.run(&mut passes);
     if is_graph {
         let graph = unit.export(export::graphdef, "main", &mut passes.clock);
