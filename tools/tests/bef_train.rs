@@ -200,12 +200,24 @@ fn an_onnx_model_is_fine_tuned() {
 
 /// Trains the model whose variable `w` follows the data: with `sgd:lr=0.5` it is the mean of the batch.
 fn follow(folder: &Path, t: &[f32], options: &[&str]) -> Output {
+    following(folder, t, options).output().expect("bef-train runs")
+}
+
+/// The command of [`follow`].
+fn following(folder: &Path, t: &[f32], options: &[&str]) -> Command {
     let data = HostTensor::from_vec([t.len()], t.to_vec()).expect("a tensor");
     npy::write_file(&folder.join("t.npy"), &data).expect("a file is written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_bef-train"));
     command.current_dir(folder).arg(root().join("testdata/training/follow.pbtxt"));
-    command.args(["--data", "t=t.npy", "--dump-variables", "out", "--work-queue", "s"]).args(options);
-    command.output().expect("bef-train runs")
+    command.args(["--data", "t=t.npy", "--dump-variables", "out"]).args(options);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Writes the array `t` for evaluations.
+fn write_eval(folder: &Path, t: f32) {
+    let eval = HostTensor::from_vec([1], vec![t]).expect("a tensor");
+    npy::write_file(&folder.join("eval.npy"), &eval).expect("a file is written");
 }
 
 /// The trained `w`.
@@ -247,8 +259,7 @@ fn an_early_stop_restores_its_own_best_after_as_many_evaluations() {
     for (patience, steps) in [(1, 4), (2, 5), (3, 6)] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path();
-        let eval = HostTensor::from_vec([1], vec![3.0f32]).expect("a tensor");
-        npy::write_file(&path.join("eval.npy"), &eval).expect("a file is written");
+        write_eval(path, 3.0);
         let stop = format!("loss:patience={patience},restore");
         let options = ["--eval-data", "t=eval.npy", "--eval-every", "1", "--metric", "height"];
         let best = ["--keep-best", "height", "--early-stop", &stop, "--optimizer", "sgd:lr=0.5"];
@@ -260,6 +271,82 @@ fn an_early_stop_restores_its_own_best_after_as_many_evaluations() {
         let saved = bits(&path.join("ckpt"));
         assert!(["best-4.index", "best-stop-3.index"].iter().all(|file| saved.contains_key(*file)));
     }
+}
+
+#[test]
+fn evaluations_have_constants_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_eval(folder.path(), 1.0);
+    let loss = ["--loss", "scaled_loss", "--set", "scale=f32[]:1", "--eval-data", "t=eval.npy"];
+    let train = |options: &[&str]| said(&follow(folder.path(), &[0.0], &[&loss[..], options].concat()));
+    let same = train(&[]);
+    assert!(same.contains("loss 1.000000"), "{same}");
+    let own = train(&["--eval-set", "scale=f32[]:10"]);
+    assert!(own.contains("loss 10.000000"), "{own}");
+    let unknown = train(&["--set", "scales=f32[]:1"]);
+    assert!(unknown.contains("E0911: there is no feed 'scales'; there are "), "{unknown}");
+    let unknown = train(&["--eval-set", "scales=f32[]:1"]);
+    assert!(unknown.contains("E0911: there is no feed 'scales'; there are "), "{unknown}");
+}
+
+/// Options for a run that does not end by itself.
+const ENDLESS: [&str; 6] = ["--steps", "1000000000", "--save-every", "1000000000", "--checkpoint", "ckpt"];
+
+#[test]
+fn ctrl_c_and_a_timeout_save_the_step_that_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, t) = (folder.path(), [1.0, 2.0, 3.0]);
+    let mut child =
+        following(path, &t, &[&ENDLESS[..], &["--log", "log.jsonl"]].concat()).spawn().expect("it starts");
+    let has_line = || fs::read_to_string(path.join("log.jsonl")).is_ok_and(|log| log.contains('\n'));
+    while !has_line() && child.try_wait().expect("it can be waited for").is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).expect("a signal is sent");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{}", said(&output));
+    let after = said(&output);
+    let step = after.trim_end().strip_prefix("interrupted after step ").expect("the step");
+    assert!(path.join(format!("ckpt/model-{step}.index")).is_file(), "{after}");
+    // Loading and compiling count, too.
+    let over = follow(path, &t, &[&ENDLESS[..], &["--resume", "--timeout", "2"]].concat());
+    assert_eq!(over.status.code(), Some(1), "{}", said(&over));
+    let after = said(&over);
+    let later = after.trim_end().rsplit(' ').next().expect("the step");
+    assert!(after.contains("Deadline exceeded after step"), "{after}");
+    assert!(path.join(format!("ckpt/model-{later}.index")).is_file(), "{after}");
+    assert!(later.parse::<u64>().expect("a number") > step.parse().expect("a number"), "{after}");
+}
+
+#[test]
+fn a_full_disk_leaves_the_last_checkpoint() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    assert!(run(path, &["--steps", "1"]).status.success());
+    let before = bits(&path.join("ckpt"));
+    let resume = train(path, &["--steps", "2", "--resume"]);
+    // The largest file has 512 or 1024 bytes. Without the signal, writing more is an error.
+    let limited = Command::new("sh")
+        .current_dir(path)
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"])
+        .arg(resume.get_program())
+        .args(resume.get_args())
+        .output()
+        .expect("sh runs");
+    assert_eq!(limited.status.code(), Some(1), "{}", said(&limited));
+    assert!(said(&limited).contains("ckpt/model-2.data-00000-of-00001: the checkpoint cannot be saved"));
+    assert!(bits(&path.join("ckpt")) == before);
+    assert!(run(path, &["--steps", "2", "--resume"]).status.success());
+}
+
+#[test]
+fn kernels_are_timed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let timed = follow(folder.path(), &[1.0], &["--profile", "--trace", "trace.json", "--seed", "3"]);
+    assert!(timed.status.success() && said(&timed).contains("Square"), "{}", said(&timed));
+    let trace = fs::read_to_string(folder.path().join("trace.json")).expect("the trace");
+    assert!(trace.contains("Square"), "{trace}");
 }
 
 #[test]

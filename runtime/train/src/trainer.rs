@@ -158,7 +158,9 @@ pub struct Trainer {
     program: Program,
     description: Description,
     resources: Resources,
-    constants: Vec<(String, HostTensor)>,
+    constants: Feeds,
+    /// Those of evaluations, before the others.
+    evaluation_constants: Feeds,
     options: TrainerOptions,
     checkpoints: Option<Checkpoints>,
     stop: Arc<AtomicBool>,
@@ -191,6 +193,7 @@ impl Trainer {
             description,
             resources,
             constants: Vec::new(),
+            evaluation_constants: Vec::new(),
             options: TrainerOptions::default(),
             checkpoints: None,
             stop: Arc::default(),
@@ -218,6 +221,14 @@ impl Trainer {
     #[must_use]
     pub fn constant(mut self, name: &str, value: HostTensor) -> Trainer {
         self.constants.push((name.to_owned(), value));
+        self
+    }
+
+    /// Adds a feed that is the same for all batches of evaluations, where it replaces that of
+    /// [`Trainer::constant`].
+    #[must_use]
+    pub fn evaluation_constant(mut self, name: &str, value: HostTensor) -> Trainer {
+        self.evaluation_constants.push((name.to_owned(), value));
         self
     }
 
@@ -282,14 +293,10 @@ impl Trainer {
         on: &mut dyn FnMut(&Event) -> Result<(), TrainError>,
     ) -> Result<Report, TrainError> {
         let step = self.program.function("step")?;
-        let constants: Vec<&str> = self.constants.iter().map(|(name, _)| name.as_str()).collect();
-        data.check(&step, &constants)?;
+        data.check(&step, &names(&self.constants))?;
+        expect_known(&step, &self.constants)?;
         let evaluation = match evaluation {
-            Some(data) => {
-                let function = self.program.function("evaluate")?;
-                data.check(&function, &constants)?;
-                Some((function, data))
-            }
+            Some(data) => Some((self.evaluation(data)?, data)),
             None => None,
         };
         self.options.order.check(data.len())?;
@@ -462,7 +469,7 @@ impl Trainer {
         let (examples, feeds) = batches.recv().map_err(|_| ended())??;
         let begun = Instant::now();
         let steps = self.steps()?;
-        let results = self.call(function, feeds, steps)?;
+        let results = self.call(function, feeds, &self.constants, steps)?;
         let names: Vec<&str> = function.results().iter().map(befrost::Port::name).collect();
         let value = |name: &str| -> Result<f64, TrainError> {
             let none = || TrainError::new(format!("a step has no result '{name}'"));
@@ -493,9 +500,15 @@ impl Trainer {
         Ok((line, means, examples))
     }
 
-    fn call(&self, function: &Function, feeds: Feeds, step: u64) -> Result<Vec<Datum>, TrainError> {
+    fn call(
+        &self,
+        function: &Function,
+        feeds: Feeds,
+        constants: &Feeds,
+        step: u64,
+    ) -> Result<Vec<Datum>, TrainError> {
         let is_wanted = |name: &str| function.arguments().iter().any(|port| port.name() == name);
-        let constants = self.constants.iter().filter(|(name, _)| is_wanted(name));
+        let constants = constants.iter().filter(|(name, _)| is_wanted(name));
         let all =
             feeds.iter().chain(constants).map(|(name, value)| (name.as_str(), Datum::from(value.clone())));
         let results = function.call_with(function.by_name(all)?, &self.call_options(step))?;
@@ -512,17 +525,29 @@ impl Trainer {
     /// # Errors
     /// If the data do not fit, or the function fails.
     pub fn evaluate(&self, data: &Dataset) -> Result<Vec<(String, f64)>, TrainError> {
+        self.evaluate_with(&self.evaluation(data)?, data)
+    }
+
+    /// The function that evaluates, if the data fit.
+    fn evaluation(&self, data: &Dataset) -> Result<Function, TrainError> {
         let function = self.program.function("evaluate")?;
-        let constants: Vec<&str> = self.constants.iter().map(|(name, _)| name.as_str()).collect();
-        data.check(&function, &constants)?;
-        self.evaluate_with(&function, data)
+        data.check(&function, &names(&self.for_evaluation()))?;
+        expect_known(&function, &self.evaluation_constants)?;
+        Ok(function)
+    }
+
+    /// The constant feeds of an evaluation.
+    fn for_evaluation(&self) -> Feeds {
+        let own = &self.evaluation_constants;
+        let others = self.constants.iter().filter(|(name, _)| !own.iter().any(|(known, _)| known == name));
+        own.iter().chain(others).cloned().collect()
     }
 
     fn evaluate_with(&self, function: &Function, data: &Dataset) -> Result<Vec<(String, f64)>, TrainError> {
         let mut sums = Sums::default();
-        let rows = Order::Sequential.rows(0, data.len());
+        let (rows, constants) = (Order::Sequential.rows(0, data.len()), self.for_evaluation());
         for rows in rows.chunks(self.options.batch.max(1)) {
-            let results = self.call(function, data.gather(rows)?, 0)?;
+            let results = self.call(function, data.gather(rows)?, &constants, 0)?;
             let numbers = results.iter().filter(|result| result.tensor().is_ok());
             let means: Vec<f64> =
                 numbers.map(|result| number(result.tensor()?)).collect::<Result<_, TrainError>>()?;
@@ -603,6 +628,22 @@ impl Trainer {
 
 /// The feeds of a batch.
 type Feeds = Vec<(String, HostTensor)>;
+
+/// Refuses feeds that a function does not have.
+fn expect_known(function: &Function, feeds: &Feeds) -> Result<(), TrainError> {
+    let ports = function.arguments().iter().filter(|port| !port.is_chain());
+    let known: Vec<&str> = ports.map(befrost::Port::name).collect();
+    match names(feeds).into_iter().find(|name| !known.contains(name)) {
+        Some(name) => {
+            Err(TrainError::data(format!("there is no feed '{name}'; there are {}", known.join(", "))))
+        }
+        None => Ok(()),
+    }
+}
+
+fn names(feeds: &Feeds) -> Vec<&str> {
+    feeds.iter().map(|(name, _)| name.as_str()).collect()
+}
 
 /// The rows of an epoch.
 fn rows_of(order: &Order, data: &Dataset) -> u64 {

@@ -7,6 +7,7 @@
 //! model     TensorFlow's models, with their files    inspect   --inspect
 //! compile   text, BEF or models       passes   pipelines and reports     spelling TFRT's names of options
 //! training  options of training programs            precision  --precision, and files of ranges
+//! deadline  --timeout                               statistics --profile, --trace
 //! dialect_help   --help-dialects      translate, opt, exec, train   the tools
 //! ```
 //!
@@ -16,6 +17,7 @@
 mod compile;
 mod content;
 mod cost_profile;
+mod deadline;
 mod device_set;
 mod dialect_help;
 mod divided;
@@ -34,6 +36,7 @@ mod precision;
 mod progress;
 mod report;
 mod spelling;
+mod statistics;
 pub mod train;
 mod training;
 pub mod translate;

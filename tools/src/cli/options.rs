@@ -1,6 +1,7 @@
 //! Options that several tools have, each defined once.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use befrost::{Library, LibraryError, Resources, allow_folder};
 use befrost_compiler::device::{CostProfile, DeviceOptions, Partition};
@@ -491,4 +492,10 @@ pub(super) struct DumpArgs {
     /// Show the whole module, whatever the pass runs on
     #[arg(long)]
     pub(super) print_ir_module_scope: bool,
+}
+
+/// A duration in seconds.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "expected a number of seconds".to_owned())
 }

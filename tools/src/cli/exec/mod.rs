@@ -13,11 +13,9 @@
 //! always a failure.
 //!
 //! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
-//! kernel errors, `scopes` prints the scopes of the run, `statistics` reports kernel times, `timing` measures
-//! calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
+//! kernel errors, `scopes` prints the scopes of the run, `timing` measures calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
 
 mod calibrate;
-mod deadline;
 mod fixed;
 mod interrupt;
 mod labels;
@@ -29,7 +27,6 @@ mod raised;
 mod ranges;
 mod scopes;
 mod session;
-mod statistics;
 mod timing;
 mod values;
 
@@ -53,11 +50,14 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use super::compile::{self, Input};
 use super::content;
+use super::deadline::{Deadline, Work};
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place, locked, text};
 use super::model::OpenModel;
-use super::options::{FolderArgs, LevelArgs, LibraryArgs, LoadLibrary, ModelArgs, PassArgs, ReadArgs, place};
-use deadline::{Deadline, Work};
+use super::options::{
+    FolderArgs, LevelArgs, LibraryArgs, LoadLibrary, ModelArgs, PassArgs, ReadArgs, place, seconds,
+};
+use super::statistics::{Statistics, StatisticsArgs};
 use fixed::Fixed;
 pub use interrupt::Interrupts;
 use labels::Labels;
@@ -66,8 +66,7 @@ use ports::{NamedText, same_tensor};
 use profiled::Profiled;
 use scopes::TraceScope;
 use session::{Files, Session};
-use statistics::Statistics;
-use values::{elements, percentile, seconds, tolerance};
+use values::{elements, percentile, tolerance};
 
 /// The signature of a SavedModel that is run if none is named.
 const SERVING_DEFAULT: &str = "serving_default";
@@ -213,14 +212,8 @@ pub(super) struct ExecArgs {
     #[arg(long)]
     tfrt_output: bool,
 
-    /// Write a trace for Chrome's or Perfetto's viewer: when each kernel ran, and on which thread
-    #[arg(long, value_name = "FILE.json", value_parser = place())]
-    trace: Option<Place>,
-
-    /// Report how long each kernel took, with its place in the source and the shapes of its operands; after
-    /// Ctrl-C too. As a table, or as JSON for --cost-profile
-    #[arg(long, value_name = "AS", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
-    profile: Option<ProfileAs>,
+    #[command(flatten)]
+    statistics: StatisticsArgs,
 
     /// Trace the execution
     #[arg(long)]
@@ -276,13 +269,6 @@ pub(super) struct ExecArgs {
 
     #[command(flatten)]
     passes: PassArgs,
-}
-
-/// How times are reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ProfileAs {
-    Table,
-    Json,
 }
 
 /// The allocators by their names.
@@ -370,7 +356,7 @@ fn run(args: &ExecArgs, libraries: &[Library], map: Map, interrupts: Interrupts)
     if args.tfrt_output {
         print(&args.chosen())?;
     }
-    let statistics = Statistics::new(args);
+    let statistics = Statistics::new(&args.statistics, args.level.devices.view_schedule.clone());
     if statistics.recorder.is_some() || args.repeat.is_some() {
         let statistics = statistics.clone();
         interrupt::watch(interrupts, move || _ = statistics.report());

@@ -16,7 +16,6 @@ use befrost_tensor::npy::{self, Array};
 use befrost_tensor::print::exponent;
 
 use super::ExecArgs;
-use super::deadline::{Deadline, Work};
 use super::interrupt;
 use super::labels::Labels;
 use super::ports::{ARGUMENT, InputFile, RESULT, bind, example_input, to_array, to_datum};
@@ -24,6 +23,7 @@ use super::raised::{Raised, sources, verify};
 use super::scopes::TraceScope;
 use super::timing::{Moment, Times};
 use super::{precision, ranges};
+use crate::cli::deadline::{Deadline, Work};
 use crate::cli::failure::{Failure, not_written, print, print_with, tell};
 use crate::cli::files::{Format, Place};
 

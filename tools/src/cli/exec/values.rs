@@ -1,7 +1,5 @@
 //! The values of options, parsed for clap: its message of a wrong value ends with the error here.
 
-use std::time::Duration;
-
 /// A number that is not negative.
 pub(super) fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -24,10 +22,4 @@ pub(super) fn elements(text: &str) -> Result<usize, String> {
         "all" => Ok(usize::MAX),
         _ => text.parse().map_err(|_| "expected a number of elements, or all".to_owned()),
     }
-}
-
-/// A duration in seconds.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "expected a number of seconds".to_owned())
 }

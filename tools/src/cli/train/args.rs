@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use befrost_train::{Better, Checkpoints, EarlyStop, Every, Format as CheckpointFormat};
 use clap::{Parser, ValueEnum};
@@ -9,7 +10,8 @@ use clap::{Parser, ValueEnum};
 use super::every;
 use crate::cli::failure::Failure;
 use crate::cli::files::{Format, Place};
-use crate::cli::options::{FolderArgs, LevelArgs, PassArgs, place};
+use crate::cli::options::{FolderArgs, LevelArgs, PassArgs, place, seconds};
+use crate::cli::statistics::StatisticsArgs;
 use crate::cli::training::TrainArgs;
 
 const EXAMPLES: &str = "\
@@ -21,7 +23,7 @@ Examples:
   bef-train program.bef --data x=x.npy --steps 1000 --dump-variables trained
       train a program of `ir-translate --train`, write its variables
 
-Exit codes: 0 all right; 1 the input was refused or training failed; 2 wrong usage; 130 Ctrl-C: the step that ran is saved.";
+Exit codes: 0 all right; 1 the input was refused, training failed or --timeout is over; 2 wrong usage; 130 Ctrl-C: the step that ran is saved.";
 
 /// Train a model
 #[derive(Parser)]
@@ -58,6 +60,10 @@ pub(super) struct TrainCommand {
     /// The examples of a placeholder for evaluation
     #[arg(long, value_name = "NAME=FILE.npy|FILE.npz:KEY", value_parser = named)]
     pub(super) eval_data: Vec<(String, String)>,
+
+    /// A feed that is the same for all batches of an evaluation, instead of that of --set
+    #[arg(long, value_name = "NAME=DTYPE[SHAPE]:v,v", value_parser = named, requires = "eval_data")]
+    pub(super) eval_set: Vec<(String, String)>,
 
     /// How often to evaluate: every N steps, or each epoch
     #[arg(long, value_name = "N|epoch", default_value = "epoch", value_parser = every, requires = "eval_data")]
@@ -155,6 +161,17 @@ pub(super) struct TrainCommand {
     /// Where steps run: s (one thread), mstd[:N[,B]] (N workers, B threads that wait)
     #[arg(long, value_name = "SPEC")]
     pub(super) work_queue: Option<String>,
+
+    /// Run ready kernels in another legal order, on one thread: always the same one for the same N
+    #[arg(long, value_name = "N", conflicts_with = "work_queue")]
+    pub(super) seed: Option<u64>,
+
+    /// End this many seconds after the start of the tool; the step that runs is completed and saved
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) timeout: Option<Duration>,
+
+    #[command(flatten)]
+    pub(super) statistics: StatisticsArgs,
 
     /// The operation that initializes the variables; default: init, if there is one
     #[arg(long, value_name = "NODE")]

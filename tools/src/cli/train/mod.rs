@@ -13,9 +13,10 @@ mod report;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use befrost::mem::Malloc;
-use befrost::{HostTensor, Program, Runtime, npy, variable_values};
+use befrost::{HostTensor, Program, Recorder, Runtime, npy, variable_values};
 use befrost_compiler::emit::EmitOptions;
 use befrost_compiler::export;
 use befrost_compiler::train::{Pattern, TrainOptions};
@@ -27,12 +28,14 @@ use self::args::TrainCommand;
 use self::report::Reporter;
 use super::compile::Unit;
 use super::content;
+use super::deadline::{Deadline, Work};
 use super::exec::Interrupts;
 use super::failure::{Failure, conclude, parse, print, tell};
 use super::files::{Format, Place};
 use super::model::OpenModel;
 use super::options::ModelArgs;
 use super::passes::{Passes, pipeline};
+use super::statistics::Statistics;
 
 /// The exit code of a run that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
@@ -62,6 +65,14 @@ impl From<TrainError> for Failure {
 }
 
 fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
+    let statistics = Statistics::new(&args.statistics, None);
+    let ended = train(args, interrupts, statistics.recorder.as_ref());
+    statistics.report()?;
+    ended
+}
+
+fn train(args: &TrainCommand, interrupts: Interrupts, recorder: Option<&Recorder>) -> Result<End, Failure> {
+    let deadline = Deadline::after(args.timeout)?;
     let from = args.check()?;
     let data = dataset(&args.data)?;
     let evaluation = if args.eval_data.is_empty() { None } else { Some(dataset(&args.eval_data)?) };
@@ -70,10 +81,14 @@ fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
         Format::Bef => TrainOptions::default(),
         _ => args.training.options(updates(args, &order, &data)).map_err(|why| refused(&why))?,
     };
-    let queue = args.work_queue.as_deref().unwrap_or("mstd");
-    let runtime = Runtime::builder().work_queue(queue).build();
-    let runtime = runtime.map_err(|error| Failure::Usage(error.to_string()))?;
-    let program = program(args, from, &options, &runtime)?;
+    let queue = args.seed.map(|seed| format!("seeded:{seed}"));
+    let queue = queue.as_deref().or(args.work_queue.as_deref()).unwrap_or("mstd");
+    let mut runtime = Runtime::builder().work_queue(queue);
+    if let Some(recorder) = recorder {
+        runtime = runtime.recorder(recorder);
+    }
+    let runtime = runtime.build().map_err(|error| Failure::Usage(error.to_string()))?;
+    let program = deadline.limit(Work::Compiling, || program(args, from, &options, &runtime))?;
     let mut trainer = Trainer::with_resources(&program, args.folders.resources()?)?.options(TrainerOptions {
         batch: args.batch(),
         drop_remainder: args.drop_remainder,
@@ -87,9 +102,10 @@ fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
         stop_on_nan: args.stop_on_nan,
     });
     for set in &args.set {
-        let value = literal::parse(&set.1, &Malloc::shared())
-            .map_err(|error| Failure::Usage(format!("--set {}: {error}", set.0)))?;
-        trainer = trainer.constant(&set.0, value);
+        trainer = trainer.constant(&set.0, constant("--set", set)?);
+    }
+    for set in &args.eval_set {
+        trainer = trainer.evaluation_constant(&set.0, constant("--eval-set", set)?);
     }
     if let Some(checkpoints) = args.checkpoints() {
         trainer = trainer.checkpoints(checkpoints);
@@ -98,6 +114,7 @@ fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
     let mut reporter = Reporter::new(args.log.as_deref(), resumed, args.quiet)?;
     let stop = trainer.stop_flag();
     if let Ok(mut pipe) = interrupts() {
+        let stop = stop.clone();
         // Without a thread the signal is lost, and the next one ends the process.
         _ = std::thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
             if std::io::Read::read_exact(&mut pipe, &mut [0]).is_ok() {
@@ -105,11 +122,21 @@ fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
             }
         });
     }
+    if let Some(at) = deadline.at() {
+        let thread = std::thread::Builder::new().name("timeout".to_owned()).spawn(move || {
+            std::thread::sleep(at.saturating_duration_since(Instant::now()));
+            stop.store(true, Ordering::SeqCst);
+        });
+        thread.map_err(|error| Failure::Refused(format!("no thread for --timeout: {error}")))?;
+    }
     let report = trainer.fit(&data, evaluation.as_ref(), &mut |event| reporter.tell(event))?;
     reporter.finish()?;
     let mut evaluated = report.evaluated.clone();
     if let (Some(data), true) = (&evaluation, report.end != End::Interrupted) {
         evaluated = Some(trainer.evaluate(data)?);
+    }
+    if report.end == End::Interrupted && deadline.is_over() {
+        return Err(Failure::Refused(format!("Deadline exceeded after step {}", report.steps)));
     }
     if report.end == End::Interrupted {
         tell(&format!("interrupted after step {}\n", report.steps));
@@ -129,6 +156,12 @@ fn run(args: &TrainCommand, interrupts: Interrupts) -> Result<End, Failure> {
 
 fn refused(why: &str) -> Failure {
     Failure::Refused(format!("E0909: {why}"))
+}
+
+/// The value of `NAME=DTYPE[SHAPE]:v,v`.
+fn constant(option: &str, (name, text): &(String, String)) -> Result<HostTensor, Failure> {
+    let value = literal::parse(text, &Malloc::shared());
+    value.map_err(|error| Failure::Usage(format!("{option} {name}: {error}")))
 }
 
 /// The arrays of `NAME=FILE`.

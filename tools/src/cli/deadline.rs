@@ -12,7 +12,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::cli::failure::{Failure, tell};
+use super::failure::{Failure, tell};
 
 /// The time after the deadline before the process ends.
 const GRACE: Duration = Duration::from_millis(100);

@@ -3,9 +3,31 @@
 
 use befrost::Recorder;
 
-use super::{ExecArgs, ProfileAs};
-use crate::cli::failure::{Failure, tell};
-use crate::cli::files::Place;
+use clap::{Args, ValueEnum};
+
+use super::failure::{Failure, tell};
+use super::files::Place;
+use super::options::place;
+
+/// Options for times.
+#[derive(Args, Clone, Debug)]
+pub(super) struct StatisticsArgs {
+    /// Write a trace for Chrome's or Perfetto's viewer: when each kernel ran, and on which thread
+    #[arg(long, value_name = "FILE.json", value_parser = place())]
+    trace: Option<Place>,
+
+    /// Report how long each kernel took, with its place in the source and the shapes of its operands; after
+    /// Ctrl-C too. As a table, or as JSON for --cost-profile
+    #[arg(long, value_name = "AS", num_args = 0..=1, require_equals = true, default_missing_value = "table")]
+    profile: Option<ProfileAs>,
+}
+
+/// How times are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProfileAs {
+    Table,
+    Json,
+}
 
 /// The reports that the command line asks for, of the times of kernels.
 #[derive(Clone)]
@@ -17,8 +39,8 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn new(args: &ExecArgs) -> Statistics {
-        let picture = args.level.devices.view_schedule.clone();
+    /// The reports, and perhaps a picture of the schedule.
+    pub(super) fn new(args: &StatisticsArgs, picture: Option<Place>) -> Statistics {
         let recorder = match (args.trace.is_some() || picture.is_some(), args.profile) {
             (true, _) => Some(Recorder::of_traces()),
             (false, Some(_)) => Some(Recorder::of_totals()),
