@@ -3,7 +3,8 @@
 //! is reported as missing.
 //!
 //! A case is a folder of `testdata/gradients`, and of `$BEFROST_GRADIENTS` if that is set: `graph.pb`, the
-//! forward graph, and `case.json` with the requests and runs, whose tensors are `.npy` files.
+//! forward graph, or a SavedModel, and `case.json` with the requests and runs, whose tensors are `.npy`
+//! files.
 #![forbid(unsafe_code)]
 
 mod cases;
@@ -102,7 +103,9 @@ impl Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bef-exec"));
         let folder = tempfile::tempdir()?;
         match &self.text {
-            None => command.arg(case.join("graph.pb")).args(&self.model),
+            None => {
+                command.arg(case.join(description["model"].as_str().unwrap_or("graph.pb"))).args(&self.model)
+            }
             Some(text) => {
                 let file = folder.path().join("program.mlir");
                 std::fs::write(&file, text)?;

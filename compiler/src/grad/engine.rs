@@ -460,7 +460,8 @@ impl<'s, 'e, 'm> Sweep<'s, 'e, 'm> {
         }
         if let Some(custom) = self.engine.m().attr_named(op, CUSTOM) {
             let mut given = Vec::with_capacity(n_y);
-            for (&result, dy) in results.iter().zip(dys) {
+            let n = n_y.saturating_sub(self.engine.n_captured(op));
+            for (&result, dy) in results.iter().zip(dys).take(n) {
                 given.push(match dy {
                     Some(dy) => self.engine.dense(self.at, result, dy)?,
                     None => self.engine.zeros(self.at, result)?,

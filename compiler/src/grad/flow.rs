@@ -27,6 +27,14 @@ use crate::rewrite::InsertionPoint;
 /// The attribute of a function that names its gradient.
 pub(crate) const CUSTOM: &str = "bef.gradient";
 
+/// The attribute of an op with a gradient function: the number of its last operands and results that are
+/// there for the function, which takes the operands.
+pub(crate) const CAPTURED: &str = "bef.captured";
+
+/// The attribute of an op with a gradient function that says which operands it gives gradients of; all but
+/// captured ones if it is absent.
+pub(crate) const GRADIENT_OPERANDS: &str = "bef.gradient_operands";
+
 /// The outcome of the differentiation of an op.
 pub(super) struct Through {
     /// The gradients of operands.
@@ -346,7 +354,14 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// The gradients of an op's operands, from a function of the gradients of its results.
+    /// The number of operands and results of an op that are there for its gradient function.
+    pub(super) fn n_captured(&self, op: OpId) -> usize {
+        let n = self.m().attr_named(op, CAPTURED).and_then(|attr| self.m().cx.as_int(attr));
+        n.and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+    }
+
+    /// The gradients of an op's operands, from a function of the gradients of its results and of what it
+    /// captures.
     pub(super) fn registered(
         &mut self,
         at: OpId,
@@ -357,19 +372,31 @@ impl Engine<'_, '_> {
         let (name, block, end) = self.gradient_function(op, custom)?;
         let m = self.m();
         let (n_in, n_out) = (m.args(block).len(), m.n_operands(end));
-        if n_in != dys.len() || n_out != tf::n_data_operands(m, op) {
+        let n_operands = tf::n_data_operands(m, op);
+        let n = n_operands.saturating_sub(self.n_captured(op));
+        let gives: Vec<usize> = match m.attr_named(op, GRADIENT_OPERANDS).map(|attr| m.cx.attr(attr)) {
+            Some(AttrKind::Array(items)) => {
+                let numbers = items.iter().filter_map(|&item| usize::try_from(m.cx.as_int(item)?).ok());
+                numbers.filter(|&i| i < n).collect()
+            }
+            _ => (0..n).collect(),
+        };
+        let captured = m.operands(op).take(n_operands).skip(n);
+        let given: Vec<ValueId> = dys.iter().copied().chain(captured).collect();
+        if n_in != given.len() || n_out != gives.len() {
             let why = format!(
-                "it has {n_in} arguments and {n_out} results, expected {} (the gradients of the results) and {}",
-                dys.len(),
-                tf::n_data_operands(m, op)
+                "it has {n_in} arguments and {n_out} results, expected {} (the gradients of the results, and \
+                 what it captures) and {}",
+                given.len(),
+                gives.len()
             );
             return self.refuse_custom(op, &name, &why);
         }
         let types: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
         let (loc, symbol) = (self.gradient_loc(op), self.symbol(&name));
         let call = Op::StatefulPartitionedCall.op_name();
-        let found = self.backward_op(at, call, loc, &[("f", symbol)], dys, &types);
-        Ok(found.into_iter().enumerate().collect())
+        let found = self.backward_op(at, call, loc, &[("f", symbol)], &given, &types);
+        Ok(gives.into_iter().zip(found).collect())
     }
 
     pub(super) fn no_function<T>(&mut self, op: OpId) -> Result<T, Undifferentiable> {

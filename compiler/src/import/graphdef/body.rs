@@ -27,6 +27,8 @@ pub(super) struct GraphBody<'g> {
     pub(super) attrs: BTreeMap<String, AttrValue>,
     /// The nodes that are named as colocation groups.
     pub(super) groups: HashSet<&'g str>,
+    /// The tensors that the custom gradients of nodes capture: further inputs.
+    pub(super) captured: HashMap<usize, Vec<Reference<'g>>>,
 }
 
 /// Nodes, each with the nodes that it needs.
@@ -80,7 +82,8 @@ impl<'g> GraphBody<'g> {
             }
         }
         let (args, feeds, attrs) = (HashMap::new(), HashMap::new(), BTreeMap::new());
-        Ok(GraphBody { nodes, index, function, args, feeds, attrs, groups: devices::groups(nodes) })
+        let (groups, captured) = (devices::groups(nodes), HashMap::new());
+        Ok(GraphBody { nodes, index, function, args, feeds, attrs, groups, captured })
     }
 
     /// The nodes of a graph, which must contain the feeds.
@@ -162,7 +165,21 @@ impl<'g> GraphBody<'g> {
         let is_idle =
             |input: &&String| input.strip_prefix('^').is_some_and(|name| self.args.contains_key(name));
         let inputs = self.nodes[node].input.iter().filter(|input| !is_idle(input));
-        inputs.map(|input| self.reference(input).map_err(|why| self.wrong(node, &why))).collect()
+        let captured = self.captured.get(&node).into_iter().flatten().copied().map(Ok);
+        inputs
+            .map(|input| self.reference(input).map_err(|why| self.wrong(node, &why)))
+            .chain(captured)
+            .collect()
+    }
+
+    /// The source of a tensor of a function by its name in a SavedModel, `NODE:NUMBER` or `ARGUMENT:0`.
+    pub(super) fn captured_tensor(&self, name: &'g str) -> Option<Reference<'g>> {
+        let (name, port) = split_port(name);
+        let port = port.unwrap_or("0").parse().ok()?;
+        match self.args.contains_key(name) {
+            true => Some(Reference::Arg(name, Some(port))),
+            false => Some(Reference::Output(*self.index.get(name)?, port)),
+        }
     }
 
     /// The error of a node.

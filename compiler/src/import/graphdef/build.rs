@@ -43,9 +43,9 @@ pub(super) struct TranslatedNode {
 pub(super) struct NodePlan {
     /// `tf.Conv2D`.
     name: String,
-    attrs: Vec<(StrId, AttrId)>,
+    pub(super) attrs: Vec<(StrId, AttrId)>,
     /// For each input, whether a reference is passed.
-    takes: Vec<bool>,
+    pub(super) takes: Vec<bool>,
     pub(super) outputs: Vec<TypeId>,
     pub(super) ranges: Vec<(String, usize, usize)>,
 }
@@ -150,6 +150,7 @@ impl<'g> Importer<'g> {
             }
             arg_types.extend(elements);
         }
+        body.captured = self.captured(&body);
         let needed = body.needed(kept(&body, function).into_iter())?;
         if !self.supports(&body, &needed) {
             return Ok(());
@@ -190,7 +191,7 @@ impl<'g> Importer<'g> {
     }
 
     /// The types of an argument or result of a function.
-    fn declared(&mut self, arg: &ArgDef, body: &GraphBody<'_>) -> Result<Vec<TypeId>, String> {
+    pub(super) fn declared(&mut self, arg: &ArgDef, body: &GraphBody<'_>) -> Result<Vec<TypeId>, String> {
         let attr = |name: &str| body.attrs.get(name).and_then(|value| value.value.as_ref());
         let missing =
             |name: &str| format!("argument '{}' depends on attribute '{name}', which is not given", arg.name);
@@ -488,10 +489,12 @@ impl<'g> Importer<'g> {
     /// The plan of a node.
     pub(super) fn plan(&mut self, body: &GraphBody<'g>, node: usize) -> Result<NodePlan, String> {
         let def = &body.nodes[node];
-        match row(&def.op) {
-            Some(row) => self.plan_op(body, def, row.signature()),
-            None => self.plan_call(body, def),
-        }
+        let mut plan = match row(&def.op) {
+            Some(row) => self.plan_op(body, def, row.signature())?,
+            None => self.plan_call(body, def)?,
+        };
+        self.plan_gradient(body, node, &mut plan)?;
+        Ok(plan)
     }
 
     fn plan_op(
@@ -539,16 +542,6 @@ impl<'g> Importer<'g> {
                 attrs.push((self.m.cx.str_id(declared.name), value));
             }
         }
-        if let ("IdentityN", Some(Value::S(ty))) = (&*def.op, attr_of(body, def, "_gradient_op_type")) {
-            let ty = String::from_utf8_lossy(ty).into_owned();
-            // One that the file does not have is missed when the node is differentiated.
-            let gradient = self.registered.get(&*ty).copied();
-            let attr = match gradient.filter(|name| self.library.contains_key(name)) {
-                Some(gradient) => self.custom_gradient(gradient, &BTreeMap::new())?,
-                None => self.m.cx.symbol_attr(&ty),
-            };
-            attrs.push((self.m.cx.str_id(CUSTOM_GRADIENT), attr));
-        }
         if def.op == "Const" {
             outputs = attrs.iter().filter_map(|&(_, value)| self.m.cx.attr_type(value)).collect();
         }
@@ -556,7 +549,11 @@ impl<'g> Importer<'g> {
     }
 
     /// The symbol of a gradient function.
-    fn custom_gradient(&mut self, name: &str, attrs: &BTreeMap<String, AttrValue>) -> Result<AttrId, String> {
+    pub(super) fn custom_gradient(
+        &mut self,
+        name: &str,
+        attrs: &BTreeMap<String, AttrValue>,
+    ) -> Result<AttrId, String> {
         let called = NameAttrList { name: name.to_owned(), attr: attrs.clone() };
         let symbol = self.symbol(&called, attrs)?;
         Ok(self.m.cx.symbol_attr(&symbol))
@@ -711,7 +708,7 @@ fn default_of<'s>(signature: &'s Signature, name: &str) -> Option<&'s DefaultVal
     signature.attr(name)?.default.as_ref()
 }
 
-fn attr_of<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef, name: &str) -> Option<&'v Value> {
+pub(super) fn attr_of<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef, name: &str) -> Option<&'v Value> {
     resolved(def.attr.get(name)?, &body.attrs).value.as_ref()
 }
 

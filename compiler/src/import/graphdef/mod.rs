@@ -21,6 +21,7 @@ mod attr;
 mod body;
 mod build;
 mod calls;
+mod custom;
 mod dataflow;
 mod devices;
 mod ends;
@@ -38,6 +39,7 @@ use prost::bytes::Bytes;
 
 use self::body::GraphBody;
 pub(super) use self::build::{is_placeholder, is_variable};
+pub(super) use self::custom::SavedGradient;
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
@@ -153,6 +155,8 @@ pub(super) struct Surroundings<'g> {
     pub(super) bundle: Option<&'g Bundle>,
     /// True if its other entry points share its resources without a name.
     pub(super) shares_resources: bool,
+    /// What it says of its gradient functions, by name.
+    pub(super) gradients: BTreeMap<&'g str, SavedGradient<'g>>,
 }
 
 /// Imports a graph.

@@ -220,6 +220,8 @@ pub struct MetaGraphDef {
     pub signature_def: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SignatureDef>,
     #[prost(message, repeated, tag = "6")]
     pub asset_file_def: ::prost::alloc::vec::Vec<AssetFileDef>,
+    #[prost(message, optional, tag = "7")]
+    pub object_graph_def: ::core::option::Option<SavedObjectGraph>,
 }
 /// Nested message and enum types in `MetaGraphDef`.
 pub mod meta_graph_def {
@@ -230,6 +232,49 @@ pub mod meta_graph_def {
         #[prost(string, tag = "5")]
         pub tensorflow_version: ::prost::alloc::string::String,
     }
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SavedObjectGraph {
+    #[prost(message, repeated, tag = "1")]
+    pub nodes: ::prost::alloc::vec::Vec<SavedObject>,
+    #[prost(btree_map = "string, message", tag = "2")]
+    pub concrete_functions:
+        ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, SavedConcreteFunction>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SavedObject {
+    #[prost(message, optional, tag = "12")]
+    pub captured_tensor: ::core::option::Option<CapturedTensor>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CapturedTensor {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub concrete_function: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SavedConcreteFunction {
+    #[prost(int32, repeated, tag = "2")]
+    pub bound_inputs: ::prost::alloc::vec::Vec<i32>,
+    #[prost(message, optional, tag = "4")]
+    pub output_signature: ::core::option::Option<StructuredValue>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StructuredValue {
+    #[prost(message, optional, tag = "1")]
+    pub none_value: ::core::option::Option<NoneValue>,
+    #[prost(message, optional, tag = "51")]
+    pub list_value: ::core::option::Option<StructuredList>,
+    #[prost(message, optional, tag = "52")]
+    pub tuple_value: ::core::option::Option<StructuredList>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NoneValue {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StructuredList {
+    #[prost(message, repeated, tag = "1")]
+    pub values: ::prost::alloc::vec::Vec<StructuredValue>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SaverDef {

@@ -16,6 +16,7 @@
 //! arguments stand for, `summary` describes a model.
 
 mod assets;
+mod custom;
 mod freeze;
 mod origins;
 mod summary;
@@ -174,6 +175,7 @@ impl TensorFlowModel {
             texts: texts(meta, &self.variables)?,
             bundle: bundle.as_ref(),
             shares_resources: self.kind != TensorFlowKind::GraphDef || options.training.is_some(),
+            gradients: custom::gradients(meta),
         };
         let mut module = import(graph, &entries, &surroundings)?;
         // The names of assets are in variables of strings, or constants.

@@ -1,0 +1,107 @@
+//! Custom gradients: nodes `IdentityN` whose attribute `_gradient_op_type` names a function of the library.
+//!
+//! ```text
+//! y, x ────▶ IdentityN ──▶ y, x        @f(dy, dx, captured) -> the gradients of x
+//! captured ─▶         └──▶ unused      {bef.gradient = @f, bef.captured = 1, bef.gradient_operands = [1]}
+//! ```
+//!
+//! A SavedModel says which tensors a gradient function captures. Those of the node's own function become
+//! further operands, so that they are kept for the gradient as other operands are.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Importer;
+use super::body::{GraphBody, Reference};
+use super::build::{NodePlan, attr_of};
+use crate::grad::{CAPTURED, CUSTOM_GRADIENT, GRADIENT_OPERANDS};
+use crate::import::proto::attr_value::Value;
+use crate::import::proto::{FunctionDef, NodeDef};
+use crate::ir::KnownType;
+
+/// What a SavedModel says of a gradient function.
+#[derive(Debug)]
+pub(in crate::import) struct SavedGradient<'g> {
+    /// For each operand of the node, whether the function gives its gradient.
+    pub(in crate::import) gives: Vec<bool>,
+    /// The captured tensors, each with its function and its name there; `None` for something else.
+    pub(in crate::import) captures: Vec<Option<(&'g str, &'g str)>>,
+}
+
+/// The name by which a node asks for a gradient.
+fn gradient_type<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef) -> Option<&'v str> {
+    match (&*def.op, attr_of(body, def, "_gradient_op_type")) {
+        ("IdentityN", Some(Value::S(ty))) => std::str::from_utf8(ty).ok(),
+        _ => None,
+    }
+}
+
+impl<'g> Importer<'g> {
+    /// The gradient function of this name of a node.
+    fn gradient_function(&self, ty: &str) -> Option<(&'g str, &'g FunctionDef)> {
+        let name = *self.registered.get(ty)?;
+        Some((name, *self.library.get(name)?))
+    }
+
+    /// The tensors that the gradient functions of a function's nodes capture, by node.
+    pub(super) fn captured(&self, body: &GraphBody<'g>) -> HashMap<usize, Vec<Reference<'g>>> {
+        let mut all = HashMap::new();
+        if self.surroundings.gradients.is_empty() {
+            return all;
+        }
+        for (node, def) in body.nodes.iter().enumerate() {
+            let gradient = gradient_type(body, def).and_then(|ty| self.gradient_function(ty));
+            let saved = gradient.and_then(|(name, _)| self.surroundings.gradients.get(name));
+            let own = |capture: &Option<(&'g str, &'g str)>| {
+                let (_, tensor) = capture.filter(|(function, _)| body.function == Some(*function))?;
+                body.captured_tensor(tensor)
+            };
+            let found: Option<Vec<Reference<'g>>> =
+                saved.and_then(|saved| saved.captures.iter().map(own).collect());
+            // Without a capture that is not found, the function's arguments will be too many.
+            all.extend(found.map(|found| (node, found)));
+        }
+        all
+    }
+
+    /// Adds the gradient of a node to its plan, and what that captures.
+    pub(super) fn plan_gradient(
+        &mut self,
+        body: &GraphBody<'g>,
+        node: usize,
+        plan: &mut NodePlan,
+    ) -> Result<(), String> {
+        let Some(ty) = gradient_type(body, &body.nodes[node]) else { return Ok(()) };
+        let key = self.m.cx.str_id(CUSTOM_GRADIENT);
+        let Some((name, function)) = self.gradient_function(ty) else {
+            // One that the file does not have is missed when the node is differentiated.
+            plan.attrs.push((key, self.m.cx.symbol_attr(ty)));
+            return Ok(());
+        };
+        plan.attrs.push((key, self.custom_gradient(name, &BTreeMap::new())?));
+        let Some(signature) = &function.signature else { return Ok(()) };
+        let (n, n_gradients) = (plan.outputs.len(), signature.output_arg.len());
+        let captured = body.captured.get(&node).map_or(0, Vec::len);
+        for arg in signature.input_arg.iter().skip(n).take(captured) {
+            plan.outputs.extend(self.declared(arg, body)?);
+            plan.takes.push(false);
+        }
+        let number = |importer: &mut Importer<'_>, n: usize| {
+            importer.m.cx.int_attr(KnownType::I64.id(), i64::try_from(n).unwrap_or(i64::MAX))
+        };
+        if captured > 0 {
+            plan.attrs.push((self.m.cx.str_id(CAPTURED), number(self, captured)));
+        }
+        if n_gradients < n {
+            // Gradients that are None are no results. In doubt the operands before the last ones are the
+            // results of the function whose gradient it is.
+            let saved = self.surroundings.gradients.get(name).filter(|saved| saved.gives.len() == n);
+            let gives: Vec<usize> = match saved {
+                Some(saved) => (0..n).filter(|&i| saved.gives[i]).collect(),
+                None => (n - n_gradients..n).collect(),
+            };
+            let gives: Vec<_> = gives.into_iter().map(|i| number(self, i)).collect();
+            plan.attrs.push((self.m.cx.str_id(GRADIENT_OPERANDS), self.m.cx.array_attr(&gives)));
+        }
+        Ok(())
+    }
+}
