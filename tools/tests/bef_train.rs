@@ -340,6 +340,25 @@ fn a_full_disk_leaves_the_last_checkpoint() {
     assert!(run(path, &["--steps", "2", "--resume"]).status.success());
 }
 
+/// The names of variables are those in the graph of the objects, or their paths.
+#[test]
+fn a_checkpoint_of_objects_is_restored() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let restore = |name: &str| {
+        let checkpoint = root().join("testdata/training/objects").join(name).display().to_string();
+        follow(folder.path(), &[1.0], &["--restore", &checkpoint, "--steps", "0"])
+    };
+    for (name, step) in [("named-7", 7), ("paths-1", 1)] {
+        let restored = restore(name);
+        assert!(said(&restored).contains(&format!("step {step}, epoch")), "{name}: {}", said(&restored));
+        assert_eq!(height(folder.path()), [2.5], "{name}");
+    }
+    let surplus = restore("surplus-1");
+    assert_eq!(surplus.status.code(), Some(1), "{}", said(&surplus));
+    let why = "surplus-1: the checkpoint is of another model: 'Variable' is only in it\n";
+    assert!(said(&surplus).contains(why), "{}", said(&surplus));
+}
+
 #[test]
 fn kernels_are_timed() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -215,9 +215,11 @@ impl Checkpoint {
         }
         if chosen.is_none() {
             let names = self.names();
+            let is_of_objects = matches!(&self.kind, Kind::Bundle(_, objects) if !objects.is_empty());
+            let is_count = |name: &str| name == "global_step" || (is_of_objects && name == SAVE_COUNTER);
             let surplus = names
                 .iter()
-                .filter(|name| !known.contains(*name) && !name.starts_with(OWN) && *name != "global_step");
+                .filter(|name| !known.contains(*name) && !name.starts_with(OWN) && !is_count(name));
             wrong.extend(surplus.map(|name| format!("'{name}' is only in it")));
         } else if found.is_empty() && stored.is_empty() && wrong.is_empty() {
             wrong.push("no variable matches".to_owned());
@@ -262,6 +264,9 @@ impl Checkpoint {
         })
     }
 }
+
+/// The variable in which `tf.train.Checkpoint` counts checkpoints.
+const SAVE_COUNTER: &str = "save_counter";
 
 /// The end of the names of bundles' indices.
 pub(crate) const INDEX: &str = ".index";

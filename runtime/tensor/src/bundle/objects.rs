@@ -6,7 +6,7 @@
 //!     { attributes: [{ full_name: "dense/kernel", checkpoint_key: "model/w/..." }] }] }
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Bundle, BundleData};
 use crate::wire::{Message, WireValue};
@@ -14,8 +14,11 @@ use crate::wire::{Message, WireValue};
 /// The key of the tensor that holds the object graph.
 pub const OBJECT_GRAPH: &str = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
-/// Maps the names of variables to their keys. A name of several variables is left out, since it is ambiguous.
-/// `None` if the checkpoint is not object-based.
+/// The end of the key of a variable, after its path.
+const VALUE: &str = "/.ATTRIBUTES/VARIABLE_VALUE";
+
+/// Maps the names of variables to their keys. A variable without a name of its own has that of its path:
+/// `model/w`. `None` if the checkpoint is not object-based.
 ///
 /// # Errors
 /// If the graph cannot be read.
@@ -31,14 +34,25 @@ pub fn names(bundle: &Bundle) -> Result<Option<BTreeMap<String, String>>, String
         return Err(format!("tensor '{OBJECT_GRAPH}': expected one string, got {}", texts.len()));
     };
     let all = decode(graph).map_err(|why| format!("tensor '{OBJECT_GRAPH}': {why}"))?;
-    let mut names = BTreeMap::<String, Option<String>>::new();
+    let mut keys = BTreeMap::<String, BTreeSet<String>>::new();
     for (name, key) in all {
-        if name.is_empty() || bundle.entry(&key).is_none() {
-            continue;
+        if bundle.entry(&key).is_some() {
+            keys.entry(name).or_default().insert(key);
         }
-        names.entry(name).and_modify(|known| *known = None).or_insert(Some(key));
     }
-    Ok(Some(names.into_iter().filter_map(|(name, key)| Some((name, key?))).collect()))
+    let (mut names, mut others) = (BTreeMap::new(), Vec::new());
+    for (name, keys) in keys {
+        match keys.len() {
+            1 if !name.is_empty() => names.extend(keys.into_iter().map(|key| (name.clone(), key))),
+            _ => others.extend(keys),
+        }
+    }
+    for key in others {
+        if let Some(path) = key.strip_suffix(VALUE) {
+            names.entry(path.to_owned()).or_insert(key);
+        }
+    }
+    Ok(Some(names))
 }
 
 /// The (name, key) pairs of an object graph.
