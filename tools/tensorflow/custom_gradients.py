@@ -1,12 +1,13 @@
-"""Custom gradients as SavedModels have them: `testdata/gradients/custom_gradients_saved`."""
+"""Custom gradients, in a SavedModel and in its graph alone: `testdata/gradients/custom_gradients_*`."""
 import json
 import pathlib
 import shutil
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
-CASE = pathlib.Path(__file__).parents[2] / "testdata/gradients/custom_gradients_saved"
+CASES = pathlib.Path(__file__).parents[2] / "testdata/gradients"
 
 
 @tf.custom_gradient
@@ -37,8 +38,8 @@ def rotated(x, n, y):
 
 
 class Model(tf.Module):
-    def __init__(self):
-        self.w = tf.Variable([0.5, 3.0], name="w")
+    def __init__(self, w):
+        self.w = w
 
     @tf.function(input_signature=[tf.TensorSpec([None, 2], name="x"), tf.TensorSpec([], tf.int32, name="n")])
     def __call__(self, x, n):
@@ -49,31 +50,41 @@ class Model(tf.Module):
         return {"y": tf.add_n([tf.reduce_sum(part) for part in sums]) + tf.reduce_sum(z)}
 
 
-def main():
-    shutil.rmtree(CASE, ignore_errors=True)
-    model = Model()
+def write(name, model, xs):
+    """Writes a SavedModel, and its gradients after it was loaded."""
+    case = CASES / name
+    shutil.rmtree(case, ignore_errors=True)
     options = tf.saved_model.SaveOptions(experimental_custom_gradients=True)
-    tf.saved_model.save(model, CASE / "model", options=options)
-    (CASE / "model/fingerprint.pb").unlink(missing_ok=True)
-    loaded = tf.saved_model.load(CASE / "model")
+    tf.saved_model.save(model, case / "model", options=options)
+    (case / "model/fingerprint.pb").unlink(missing_ok=True)
+    loaded = tf.saved_model.load(case / "model")
     runs = []
     for i, (x, n) in enumerate([([[1.0, 2.0], [-1.0, 0.5]], 3), ([[0.25, -0.75]], 0)]):
         x = tf.constant(x)
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = loaded(x, tf.constant(n))["y"]
-        found = tape.gradient(y, [x, loaded.w])
-        files = {"x": x, "n": np.int32(n), "y": y, "grad_x": found[0], "grad_w": found[1]}
-        for name, value in files.items():
-            np.save(CASE / f"run{i}_{name}.npy", np.asarray(value))
-        feeds = [{"tensor": f"serving_default_{name}:0", "file": f"run{i}_{name}.npy"} for name in "xn"]
-        gradients = [{"of": "serving_default_x:0", "file": f"run{i}_grad_x.npy"},
-                     {"of": "w", "file": f"run{i}_grad_w.npy"}]
-        outputs = [{"tensor": "StatefulPartitionedCall:0", "file": f"run{i}_y.npy"}]
-        runs.append({"feeds": feeds, "outputs": outputs, "gradients": gradients})
-    case = {"model": "model", "rtol": 1e-4, "atol": 1e-5, "ys": ["StatefulPartitionedCall:0"],
-            "xs": ["serving_default_x:0", "w"], "runs": runs}
-    (CASE / "case.json").write_text(json.dumps(case, indent=1) + "\n")
+        found = tape.gradient(y, {"x": x} | ({"w": loaded.w} if "w" in xs else {}))
+        values = {"x": x, "n": np.int32(n)} | {f"grad_{of}": value for of, value in found.items()}
+        for value in values:
+            np.save(case / f"run{i}_{value}.npy", np.asarray(values[value]))
+        feeds = [{"tensor": f"serving_default_{feed}:0", "file": f"run{i}_{feed}.npy"} for feed in "xn"]
+        gradients = [{"of": xs[of], "file": f"run{i}_grad_{of}.npy"} for of in xs]
+        runs.append({"feeds": feeds, "gradients": gradients})
+    return case, {"rtol": 1e-4, "atol": 1e-5, "xs": list(xs.values()), "runs": runs}
+
+
+def main():
+    x = {"x": "serving_default_x:0"}
+    case, described = write("custom_gradients_saved", Model(tf.Variable([0.5, 3.0], name="w")), x | {"w": "w"})
+    described |= {"model": "model", "ys": ["StatefulPartitionedCall:0"]}
+    (case / "case.json").write_text(json.dumps(described, indent=1) + "\n")
+    case, described = write("custom_gradients_graph", Model(tf.constant([0.5, 3.0])), x)
+    saved = saved_model_pb2.SavedModel.FromString((case / "model/saved_model.pb").read_bytes())
+    (case / "graph.pb").write_bytes(saved.meta_graphs[0].graph_def.SerializeToString(deterministic=True))
+    shutil.rmtree(case / "model")
+    described["ys"] = ["PartitionedCall:0"]
+    (case / "case.json").write_text(json.dumps(described, indent=1) + "\n")
 
 
 if __name__ == "__main__":

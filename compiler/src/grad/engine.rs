@@ -62,7 +62,7 @@ pub(super) struct Engine<'e, 'm> {
 }
 
 /// True if values of this type have gradients.
-pub(super) fn is_differentiable(m: &Module, ty: TypeId) -> bool {
+pub(crate) fn is_differentiable(m: &Module, ty: TypeId) -> bool {
     match tf::type_of(&m.cx, ty) {
         Some((Type::Dense(dtype), _)) => matches!(
             dtype,

@@ -393,6 +393,14 @@ impl Engine<'_, '_> {
             return self.refuse_custom(op, &name, &why);
         }
         let types: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
+        for (&i, &ty) in gives.iter().zip(&types) {
+            let operand = self.m().operand(op, i);
+            let expected = self.gradient_type(operand);
+            if self.m().cx.element(ty) != self.m().cx.element(expected) {
+                let why = format!("the gradient of operand #{i} has elements of another type");
+                return self.refuse_custom(op, &name, &why);
+            }
+        }
         let (loc, symbol) = (self.gradient_loc(op), self.symbol(&name));
         let call = Op::StatefulPartitionedCall.op_name();
         let found = self.backward_op(at, call, loc, &[("f", symbol)], &given, &types);

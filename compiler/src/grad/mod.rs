@@ -37,6 +37,7 @@ mod tape;
 mod val;
 mod vjp;
 
+pub(crate) use engine::is_differentiable;
 pub(crate) use flow::{CAPTURED, CUSTOM as CUSTOM_GRADIENT, GRADIENT_OPERANDS};
 pub use keep::Recompute;
 pub(crate) use request::{PASS, Unconnected, append, by_variables, prepare};

@@ -5,15 +5,16 @@
 //! captured ─▶         └──▶ unused      {bef.gradient = @f, bef.captured = 1, bef.gradient_operands = [1]}
 //! ```
 //!
-//! A SavedModel says which tensors a gradient function captures. Those of the node's own function become
-//! further operands, so that they are kept for the gradient as other operands are.
+//! A SavedModel says which tensors a gradient function captures; in other graphs its arguments have their
+//! names. Those of the node's own function become further operands, so that they are kept for the gradient as
+//! other operands are.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::Importer;
 use super::body::{GraphBody, Reference};
 use super::build::{NodePlan, attr_of};
-use crate::grad::{CAPTURED, CUSTOM_GRADIENT, GRADIENT_OPERANDS};
+use crate::grad::{CAPTURED, CUSTOM_GRADIENT, GRADIENT_OPERANDS, is_differentiable};
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{FunctionDef, NodeDef};
 use crate::ir::KnownType;
@@ -35,6 +36,18 @@ fn gradient_type<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef) -> Option<&'v st
     }
 }
 
+/// The names of the tensors behind the arguments of a function, from number `n` on.
+fn names_after(function: &FunctionDef, n: usize) -> impl Iterator<Item = Option<&str>> {
+    let args = function.signature.as_ref().map_or(0, |signature| signature.input_arg.len());
+    (n..args).map(|i| {
+        let attrs = function.arg_attr.get(&u32::try_from(i).ok()?)?;
+        match &attrs.attr.get("_user_specified_name")?.value {
+            Some(Value::S(name)) => std::str::from_utf8(name).ok(),
+            _ => None,
+        }
+    })
+}
+
 impl<'g> Importer<'g> {
     /// The gradient function of this name of a node.
     fn gradient_function(&self, ty: &str) -> Option<(&'g str, &'g FunctionDef)> {
@@ -45,19 +58,24 @@ impl<'g> Importer<'g> {
     /// The tensors that the gradient functions of a function's nodes capture, by node.
     pub(super) fn captured(&self, body: &GraphBody<'g>) -> HashMap<usize, Vec<Reference<'g>>> {
         let mut all = HashMap::new();
-        if self.surroundings.gradients.is_empty() {
+        if self.registered.is_empty() {
             return all;
         }
         for (node, def) in body.nodes.iter().enumerate() {
             let gradient = gradient_type(body, def).and_then(|ty| self.gradient_function(ty));
-            let saved = gradient.and_then(|(name, _)| self.surroundings.gradients.get(name));
+            let Some((name, function)) = gradient else { continue };
             let own = |capture: &Option<(&'g str, &'g str)>| {
                 let (_, tensor) = capture.filter(|(function, _)| body.function == Some(*function))?;
                 body.captured_tensor(tensor)
             };
-            let found: Option<Vec<Reference<'g>>> =
-                saved.and_then(|saved| saved.captures.iter().map(own).collect());
-            // Without a capture that is not found, the function's arguments will be too many.
+            let found: Option<Vec<Reference<'g>>> = match self.surroundings.gradients.get(name) {
+                Some(saved) => saved.captures.iter().map(own).collect(),
+                None => {
+                    let n = def.input.iter().filter(|input| !input.starts_with('^')).count();
+                    names_after(function, n).map(|name| body.captured_tensor(name?)).collect()
+                }
+            };
+            // If a capture is not found, the function's arguments will be too many.
             all.extend(found.map(|found| (node, found)));
         }
         all
@@ -92,12 +110,16 @@ impl<'g> Importer<'g> {
             plan.attrs.push((self.m.cx.str_id(CAPTURED), number(self, captured)));
         }
         if n_gradients < n {
-            // Gradients that are None are no results. In doubt the operands before the last ones are the
-            // results of the function whose gradient it is.
+            // Gradients that are None are no results. Unless the file says which they are, they are those of
+            // integers, and of the first operands: the results of the function whose gradient it is.
             let saved = self.surroundings.gradients.get(name).filter(|saved| saved.gives.len() == n);
             let gives: Vec<usize> = match saved {
                 Some(saved) => (0..n).filter(|&i| saved.gives[i]).collect(),
-                None => (n - n_gradients..n).collect(),
+                None => {
+                    let is_real = |&i: &usize| is_differentiable(&self.m, plan.outputs[i]);
+                    let real: Vec<usize> = (0..n).filter(is_real).collect();
+                    real[real.len().saturating_sub(n_gradients)..].to_vec()
+                }
             };
             let gives: Vec<_> = gives.into_iter().map(|i| number(self, i)).collect();
             plan.attrs.push((self.m.cx.str_id(GRADIENT_OPERANDS), self.m.cx.array_attr(&gives)));

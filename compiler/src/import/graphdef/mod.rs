@@ -170,7 +170,9 @@ pub(super) fn import(
     }
     let mut importer = Importer::new(graph, entries, surroundings)?;
     for entry in entries {
-        importer.entry(GraphBody::of_graph(&graph.node, entry)?, entry)?;
+        let mut body = GraphBody::of_graph(&graph.node, entry)?;
+        body.captured = importer.captured(&body);
+        importer.entry(body, entry)?;
     }
     while let Some(instance) = importer.queue.pop() {
         importer.function(&instance)?;

@@ -152,6 +152,8 @@ pub struct FunctionDef {
     pub signature: ::core::option::Option<OpDef>,
     #[prost(btree_map = "string, message", tag = "5")]
     pub attr: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, AttrValue>,
+    #[prost(btree_map = "uint32, message", tag = "7")]
+    pub arg_attr: ::prost::alloc::collections::BTreeMap<u32, function_def::ArgAttrs>,
     #[prost(message, repeated, tag = "3")]
     pub node_def: ::prost::alloc::vec::Vec<NodeDef>,
     #[prost(btree_map = "string, string", tag = "4")]
@@ -160,6 +162,14 @@ pub struct FunctionDef {
     #[prost(btree_map = "string, string", tag = "6")]
     pub control_ret:
         ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, ::prost::alloc::string::String>,
+}
+/// Nested message and enum types in `FunctionDef`.
+pub mod function_def {
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct ArgAttrs {
+        #[prost(btree_map = "string, message", tag = "1")]
+        pub attr: ::prost::alloc::collections::BTreeMap<::prost::alloc::string::String, super::AttrValue>,
+    }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OpDef {
