@@ -394,6 +394,22 @@ fn a_run_resumes_at_its_example_with_any_batches_in_the_same_order() {
     assert!(said.contains("it is of a run with --shuffle 7, not without --shuffle"), "{said}");
 }
 
+/// The initializer `x` = [1, 2] is trained through a `Transpose`, which would else be folded, and a `Resize`.
+#[test]
+fn nothing_of_an_initializer_that_is_trained_is_folded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trained = Command::new(env!("CARGO_BIN_EXE_bef-train"))
+        .current_dir(folder.path())
+        .arg(root().join("testdata/training/resized.onnx"))
+        .args(["--trainable-constants", "^x$", "--optimizer", "sgd:lr=1", "--dump-variables", "out"])
+        .output()
+        .expect("bef-train runs");
+    assert!(trained.status.success(), "{}", said(&trained));
+    let x = npy::read_file(&folder.path().join("out/x.npy"), &Malloc::shared()).expect("an array");
+    // The loss is (1 + 2) x0 + (3 + 4) x1.
+    assert_eq!(x.to_vec::<f32>().expect("floats"), [-2.0, -5.0]);
+}
+
 #[test]
 fn each_mistake_is_one_error() {
     let folder = tempfile::tempdir().expect("a folder");

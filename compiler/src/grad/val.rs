@@ -5,11 +5,13 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use befrost_tensor::DType;
+use befrost_tensor::mem::Malloc;
 use befrost_tensor::tf::op::{Op, Type};
 
 use super::vjp::{At, Emit};
 use crate::build::query;
 use crate::dialects::tf;
+use crate::fold::constant_of;
 use crate::ir::{DYNAMIC, TypeId, ValueId};
 
 pub(super) fn ints(g: &dyn Emit, numbers: &[i64], dtype: DType) -> ValueId {
@@ -91,6 +93,12 @@ impl<'g> Val<'g> {
     /// The elements of a small constant of integers.
     pub(crate) fn known_ints(self) -> Option<Vec<i64>> {
         query::ints(&self.g.ir(), self.id)
+    }
+
+    /// The elements of a constant of f32.
+    pub(crate) fn known_floats(self) -> Option<Vec<f32>> {
+        let m = self.g.ir();
+        tf::dense_tensor(&m.cx, constant_of(&m, self.id)?, &Malloc::shared())?.to_vec().ok()
     }
 
     /// The shape, as a vector of i32.

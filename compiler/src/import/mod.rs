@@ -42,6 +42,7 @@ pub use onnx::onnx;
 
 use crate::dialects::tf;
 use crate::ir::{AttrId, Context, TypeId, names};
+use crate::train::Pattern;
 
 /// A fed tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,6 +160,8 @@ pub struct TrainingParts {
     /// The arguments of the step, if only `init` and `step` are wanted; without any, the placeholders that it
     /// needs. Its results have the names of their tensors then.
     pub step: Option<Vec<Feed>>,
+    /// The constants of floats that become variables: their values are not known.
+    pub variables: Option<Pattern>,
 }
 
 /// Names of arguments or results, as an attribute.

@@ -195,7 +195,8 @@ impl Training {
 
     /// The parts of the graph, with the arguments of the step if it is a session's.
     pub(crate) fn parts(&self, feeds: &[Feed]) -> TrainingParts {
-        TrainingParts { step: self.is_of_session.then(|| feeds.to_vec()), ..self.parts.clone() }
+        let variables = self.options.as_ref().ok().and_then(|options| options.constants.clone());
+        TrainingParts { step: self.is_of_session.then(|| feeds.to_vec()), variables, ..self.parts.clone() }
     }
 
     /// The numbers of the step.

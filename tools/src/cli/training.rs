@@ -128,6 +128,8 @@ impl TrainArgs {
             targets: self.updates.iter().chain(&self.train_op).cloned().collect(),
             predictions: predictions.to_vec(),
             step: None,
+            // A malformed pattern is refused with the other options.
+            variables: self.trainable_constants.as_deref().and_then(|text| text.parse().ok()),
         }
     }
 

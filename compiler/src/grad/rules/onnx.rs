@@ -5,6 +5,7 @@
 //! maximum     d ──ScatterNd──▶ the positions of the maxima
 //! average     d / elements of the window ──_Col2Im──▶ all elements of the window
 //! p-norm      d / y^(p-1)                ──_Col2Im──▶ all elements of the window, times |x|^(p-1) sign(x)
+//! resampled   along each axis, d times the unit matrix resampled
 //! ```
 
 use befrost_tensor::DType;
@@ -49,6 +50,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             }
         }),
         Op::_DequantizeLinear => Rule(dequantized),
+        Op::_Resize => Rule(resampled),
         _ => return None,
     })
 }
@@ -68,6 +70,64 @@ fn dequantized(g: &Vjp<'_, '_>) {
         }
         _ => g.refuse("the rank of its operand is not known"),
     }
+}
+
+/// The gradient of a tensor resampled along axes, one after the other: along each it was multiplied by a
+/// matrix, which is the unit matrix resampled.
+fn resampled(g: &Vjp<'_, '_>) {
+    let x = g.x(0);
+    if !matches!(g.text("keep_aspect_ratio_policy").as_deref(), None | Some("stretch")) {
+        return g.refuse("sizes that keep an aspect ratio have no gradient");
+    }
+    let is_empty = |operand: usize| g.x(operand).dims().map(|dims| dims == [0]);
+    let (Some(rank), Some(no_region), Some(no_scales), Some(no_sizes)) =
+        (x.rank().map(|rank| rank as i64), is_empty(1), is_empty(2), is_empty(3))
+    else {
+        return g.refuse("its rank is not known");
+    };
+    let (axes, scales) = (g.ints("axes"), g.x(2).known_floats());
+    let is_crop = g.text("coordinate_transformation_mode").as_deref() == Some("tf_crop_and_resize");
+    let mut d = g.d();
+    for (i, axis) in axes.iter().map(|axis| axis.rem_euclid(rank)).enumerate() {
+        let size = |of: Val<'_>| of.dims().map(|dims| dims[axis as usize]);
+        let has_scale = no_scales || scales.as_ref().is_some_and(|scales| scales.get(i) == Some(&1.0));
+        if size(x).is_some() && size(x) == size(g.y(0)) && has_scale && !is_crop {
+            continue;
+        }
+        let at = |operand: usize, i: usize| g.x(operand).slice(g.ints_value(&[i as i64]), g.ints_value(&[1]));
+        let one = |operand: usize, is_empty: bool| if is_empty { g.x(operand) } else { at(operand, i) };
+        let region = if no_region { g.x(1) } else { Val::concat(&[at(1, i), at(1, i + axes.len())], 0) };
+        let diagonal = x.op(Op::Fill, &[x.size(axis).expand(0), x.number(1.0)], &[]);
+        let operands = [diagonal.un(Op::MatrixDiag), region, one(2, no_scales), one(3, no_sizes)];
+        // Without an extrapolation value: beyond the original there is no gradient.
+        let attrs = g.common(Op::_Resize, &[("axes", At::Ints(&[0]))]).into_iter();
+        let attrs: Vec<_> = attrs.filter(|(name, _)| *name != "extrapolation_value").collect();
+        let matrix = g.op(Op::_Resize, &operands, &attrs);
+        d = multiplied(g, d, matrix, axis, rank);
+    }
+    g.dx(0, d);
+}
+
+/// The product with a matrix along an axis.
+fn multiplied<'g>(g: &'g Vjp<'_, '_>, d: Val<'g>, matrix: Val<'g>, axis: i64, rank: i64) -> Val<'g> {
+    if rank == 1 {
+        return d.expand(0).matmul(matrix, false, false).reshaped(&[-1]);
+    }
+    let others = (0..rank).filter(|&other| other != axis);
+    let order: Vec<i64> = others.chain([axis]).collect();
+    let back: Vec<i64> = (0..rank)
+        .map(|i| {
+            if i < axis {
+                i
+            } else if i == axis {
+                rank - 1
+            } else {
+                i - 1
+            }
+        })
+        .collect();
+    let turned = d.transpose(g.ints_value(&order)).matmul(matrix, false, false);
+    turned.transpose(g.ints_value(&back))
 }
 
 /// The gradient of updates at positions, which `op` writes and `take` reads.

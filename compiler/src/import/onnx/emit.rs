@@ -10,6 +10,8 @@
 //! A [`DimSize`] is a dimension that is known or computed by the program. Axes and indices are i64
 //! throughout.
 
+use std::collections::HashSet;
+
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, OpRow, Type};
 
@@ -62,6 +64,8 @@ pub(super) struct GraphEmitter {
     pub(super) m: Module,
     pub(super) block: BlockId,
     pub(super) loc: LocId,
+    /// Constants whose values are not known, since they become variables.
+    pub(super) unknown: HashSet<ValueId>,
     /// Number of ops emitted, which is limited since functions may multiply.
     n_emitted: usize,
 }
@@ -75,7 +79,7 @@ const MAX_OPS: usize = 1 << 22;
 impl GraphEmitter {
     pub(super) fn new(m: Module) -> GraphEmitter {
         let block = m.body();
-        GraphEmitter { m, block, loc: LocId::UNKNOWN, n_emitted: 0 }
+        GraphEmitter { m, block, loc: LocId::UNKNOWN, unknown: HashSet::new(), n_emitted: 0 }
     }
 
     /// Calls `act` with a builder at the end of the block.
@@ -138,7 +142,9 @@ impl GraphEmitter {
             _ => Some(0),
         };
         let given: usize = m.operands(op).filter_map(size).sum();
-        let folded = if given <= MAX_FOLDED { fold_op(m, op) } else { None };
+        let reads_shape = matches!(tf::operator(m, op), Some(Op::Shape | Op::Size | Op::Rank));
+        let is_known = reads_shape || !m.operands(op).any(|operand| self.unknown.contains(&operand));
+        let folded = if given <= MAX_FOLDED && is_known { fold_op(m, op) } else { None };
         let constants: Option<Vec<AttrId>> = folded.and_then(|folded| {
             let constant = |part| if let Folded::Attr(attr) = part { Some(attr) } else { None };
             folded.into_iter().map(constant).collect()

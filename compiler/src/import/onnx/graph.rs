@@ -23,6 +23,7 @@ use crate::import::onnx_proto::{
 };
 use crate::import::{Feed, ImportOptions, names_attr, narrowed};
 use crate::ir::{LocId, LocKind, Module, NewOp, OpId, TypeId, ValueId, names};
+use crate::train::Pattern;
 
 /// Limit on functions that call each other.
 const MAX_DEPTH: usize = 64;
@@ -130,6 +131,8 @@ pub(super) struct OnnxImporter<'g> {
     n_nodes: usize,
     /// True if the functions of a training program are imported.
     pub(super) is_training: bool,
+    /// The initializers that become variables.
+    pub(super) variables: Option<Pattern>,
 }
 
 impl Deref for OnnxImporter<'_> {
@@ -173,6 +176,7 @@ impl<'g> OnnxImporter<'g> {
             depth: 0,
             n_nodes: 0,
             is_training: false,
+            variables: None,
         }
     }
 
@@ -431,6 +435,9 @@ impl<'g> OnnxImporter<'g> {
             }
             let value = self.tensor_constant(tensor);
             let value = value.map_err(|why| errors::tensor(&tensor.name, &why))?;
+            if self.variables.as_ref().is_some_and(|pattern| pattern.matches(&tensor.name)) {
+                self.emitter.unknown.insert(value);
+            }
             self.define(&tensor.name, Some(value));
         }
         for sparse in &graph.sparse_initializer {

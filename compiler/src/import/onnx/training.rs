@@ -25,6 +25,7 @@ impl<'g> OnnxImporter<'g> {
             return Err(errors::no_such_tensor("run", node, "nodes of ONNX models have no effects"));
         }
         self.is_training = true;
+        self.variables = parts.variables.clone();
         let mut shown = vec![(known.name("minimize", &parts.loss)?, "loss")];
         for (name, tensor) in &parts.metrics {
             let is_taken = shown.iter().any(|(_, taken)| taken == name)

@@ -109,7 +109,7 @@ operators! { 18:
          exclude_outside:bool=false extrapolation_value:float=0.0 \
          keep_aspect_ratio_policy:string='stretch' mode:string='nearest' \
          nearest_mode:string='round_prefer_floor'"
-        => function(eval::resize, onnx::resize, Cost::PerResult(8)).differentiated(Gradient::Missing);
+        => function(eval::resize, onnx::resize, Cost::PerResult(8));
     /// For each row of features, the aggregated weights of the leaves that it reaches in decision trees.
     _TreeEnsemble
         "x:T -> y:float; T:type aggregate_function:string='SUM' base_values:list(float)=[] n_targets:int=1 \

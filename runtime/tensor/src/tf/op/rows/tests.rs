@@ -112,7 +112,6 @@ const WITHOUT_GRADIENT: &[&str] = &[
     "_PackedMatMul",
     "_PackedRnn",
     "_ReadVariablesOp",
-    "_Resize",
     "_Rnn",
     "_RoiAlign",
     "_SwitchN",
