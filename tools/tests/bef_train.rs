@@ -244,7 +244,8 @@ fn a_nan_is_never_saved() {
     let allowed = [&BATCH_OF_1[..], &distance, &["--stop-on-nan", "false"]].concat();
     let allowed = follow(folder.path(), &[1.0, 1.0, 1.0], &allowed);
     assert!(allowed.status.success() && height(folder.path())[0].is_nan(), "{}", said(&allowed));
-    // The logarithm of a negative number is kept in a variable that has no gradient. That of 0, -inf, is saved.
+    // The logarithm of a negative number is kept in a variable that has no gradient. That of 0, -inf, is
+    // saved.
     let folder = tempfile::tempdir().expect("a folder");
     let logs = ["--updates", "remember", "--optimizer", "sgd:lr=0.5", "--save-every", "1"];
     let refused = follow(folder.path(), &[0.0, -1.0, -1.0], &[&BATCH_OF_1[..], &logs].concat());

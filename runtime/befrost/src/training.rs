@@ -124,7 +124,7 @@ impl Training {
         self.set(pattern.parse(), |options, value| options.constants = Some(value))
     }
 
-    /// What backward parts of loops, branches and calls compute again, unless the model says it.
+    /// Sets what backward parts of loops, branches and calls compute again, unless the model says it.
     pub fn recompute(self, recompute: Recompute) -> Training {
         self.set(Ok(recompute), |options, value| options.recompute = Some(value))
     }

@@ -105,7 +105,7 @@ impl Checkpoints {
         Ok(self.numbered(STOP)?.pop().map(|(_, prefix)| prefix))
     }
 
-    /// What an error says of the latest checkpoint.
+    /// The latest checkpoint, as an error names it.
     pub(crate) fn last_good(&self) -> String {
         match self.latest() {
             Ok(Some(path)) => format!("the last good checkpoint is {}", path.display()),

@@ -19,15 +19,6 @@ use crate::import::proto::attr_value::Value;
 use crate::import::proto::{FunctionDef, NodeDef};
 use crate::ir::KnownType;
 
-/// What a SavedModel says of a gradient function.
-#[derive(Debug)]
-pub(in crate::import) struct SavedGradient<'g> {
-    /// For each operand of the node, whether the function gives its gradient.
-    pub(in crate::import) gives: Vec<bool>,
-    /// The captured tensors, each with its function and its name there; `None` for something else.
-    pub(in crate::import) captures: Vec<Option<(&'g str, &'g str)>>,
-}
-
 /// The name by which a node asks for a gradient.
 fn gradient_type<'v>(body: &'v GraphBody<'_>, def: &'v NodeDef) -> Option<&'v str> {
     match (&*def.op, attr_of(body, def, "_gradient_op_type")) {

@@ -39,7 +39,6 @@ use prost::bytes::Bytes;
 
 use self::body::GraphBody;
 pub(super) use self::build::{is_placeholder, is_variable};
-pub(super) use self::custom::SavedGradient;
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};
 use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
@@ -155,8 +154,17 @@ pub(super) struct Surroundings<'g> {
     pub(super) bundle: Option<&'g Bundle>,
     /// True if its other entry points share its resources without a name.
     pub(super) shares_resources: bool,
-    /// What it says of its gradient functions, by name.
+    /// The gradient functions that it describes, by name.
     pub(super) gradients: BTreeMap<&'g str, SavedGradient<'g>>,
+}
+
+/// A gradient function as a SavedModel describes it.
+#[derive(Debug)]
+pub(super) struct SavedGradient<'g> {
+    /// For each operand of the node, whether the function gives its gradient.
+    pub(super) gives: Vec<bool>,
+    /// The captured tensors, each with its function and its name there; `None` for something else.
+    pub(super) captures: Vec<Option<(&'g str, &'g str)>>,
 }
 
 /// Imports a graph.

@@ -1,5 +1,5 @@
-//! What a SavedModel's object graph says of its gradient functions: which operands they give gradients of,
-//! and which tensors they capture.
+//! The gradient functions in a SavedModel's object graph: which operands they give gradients of, and which
+//! tensors they capture.
 
 use std::collections::BTreeMap;
 

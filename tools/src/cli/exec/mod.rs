@@ -13,7 +13,8 @@
 //! always a failure.
 //!
 //! `ports` converts the command line to arguments and results to files, `session` calls, `raised` collects
-//! kernel errors, `scopes` prints the scopes of the run, `timing` measures calls, `interrupt` ends a run on Ctrl-C, `profiled` and `fixed` are allocators.
+//! kernel errors, `scopes` prints the scopes of the run, `timing` measures calls, `interrupt` ends a run on
+//! Ctrl-C, `profiled` and `fixed` are allocators.
 
 mod calibrate;
 mod fixed;
