@@ -67,6 +67,11 @@ fn the_corpus_of_graphdef_holds() {
 }
 
 #[test]
+fn the_corpus_of_training_holds() {
+    assert!(corpus("training").iter().any(|file| fuzz::training(file)));
+}
+
+#[test]
 fn the_corpora_of_models_hold() {
     let texts = corpus("pbtxt");
     let n_graphs = texts.iter().filter(|text| fuzz::pbtxt(&String::from_utf8_lossy(text))).count();
@@ -242,8 +247,21 @@ fn damaged_bytes(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
 
 #[test]
 fn damaged_graphs_hold() {
+    let (n_graphs, _) = damage("graphdefs", 400, fuzz::graphdef);
+    assert!(n_graphs > 4, "only {n_graphs} were graphs");
+}
+
+/// Damaged forward graphs are refused, or trained.
+#[test]
+fn damaged_training_holds() {
+    let (n_trained, n) = damage("training", 80, fuzz::training);
+    assert!(n_trained > 1 && n_trained < n, "{n_trained} of {n} were trained");
+}
+
+/// The number of damaged graphs that are accepted, of `n` made of the graphs in a folder.
+fn damage(folder: &str, n: u32, is_accepted: fn(&[u8]) -> bool) -> (u32, u32) {
     let mut all = Vec::new();
-    files(&testdata().join("graphdefs"), &mut all);
+    files(&testdata().join(folder), &mut all);
     let graphs: Vec<Vec<u8>> = all
         .iter()
         .filter(|file| file.extension().is_some_and(|extension| extension == "pb"))
@@ -251,12 +269,12 @@ fn damaged_graphs_hold() {
         .filter(|graph| graph.len() < 20_000)
         .collect();
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let mut n_graphs = 0;
-    for _ in 0..400 {
+    let mut n_accepted = 0;
+    for _ in 0..n {
         let graph = damaged_bytes(&graphs[dice.below(graphs.len())], &mut dice);
-        n_graphs += usize::from(fuzz::graphdef(&graph));
+        n_accepted += u32::from(is_accepted(&graph));
     }
-    assert!(n_graphs > 4, "only {n_graphs} were graphs");
+    (n_accepted, n)
 }
 
 /// The length-delimited records of a protobuf message: the tag of the field, and the bytes after the length.

@@ -27,12 +27,13 @@ const FLAGS: [&str; 7] = [
 
 /// The folders of `testdata` with seed files, for the targets that have such. The targets are the files of
 /// `tools/fuzz/targets`.
-const SEEDS: [(&str, &[&str]); 5] = [
+const SEEDS: [(&str, &[&str]); 6] = [
     ("bef_execute", &["bef/golden"]),
     ("bef_roundtrip", &["bef/golden"]),
     ("filecheck", &["filecheck"]),
     ("graphdef", &["graphdefs"]),
     ("text", &["syntax", "verify", "pass"]),
+    ("training", &["training"]),
 ];
 
 /// The names of the targets, sorted.

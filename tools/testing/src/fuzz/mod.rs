@@ -18,11 +18,12 @@ use befrost_compiler::emit::{EmitOptions, emit_parts};
 use befrost_compiler::graph;
 use befrost_compiler::import::files::{ModelFiles, NoFiles};
 use befrost_compiler::import::savedmodel::{TensorFlowKind, TensorFlowModel};
-use befrost_compiler::import::{self, ImportOptions};
+use befrost_compiler::import::{self, ImportOptions, TrainingParts};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::{Event, PassManager, RunOptions};
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::train::{self, Optimizer, TrainOptions};
 use befrost_compiler::verify::verify;
 use befrost_tensor::bundle::{Bundle, Bytes, CheckpointState};
 use befrost_tensor::mem::{Allocator, Limited, Malloc};
@@ -155,6 +156,19 @@ pub fn devices(text: &str) -> bool {
 /// level; the file emitted for it, if any, is valid. Returns whether the bytes are a graph.
 pub fn graphdef(bytes: &[u8]) -> bool {
     compiled(|| import::graphdef(bytes, bytes.len(), &ImportOptions::default()))
+}
+
+/// The target `training`: a forward graph, whose training program by the loss `loss` stays valid as a
+/// [`graphdef`] does. Returns whether there is one.
+pub fn training(bytes: &[u8]) -> bool {
+    let parts = TrainingParts { loss: "loss".to_owned(), ..TrainingParts::default() };
+    let options = ImportOptions { training: Some(Box::new(parts)), ..ImportOptions::default() };
+    let optimizer = Some(Optimizer::default());
+    compiled(|| {
+        let module = verify(import::graphdef(bytes, bytes.len(), &options)?)?;
+        let options = TrainOptions { optimizer: optimizer.clone(), ..TrainOptions::default() };
+        Ok(train::build(module, &options)?.into_module())
+    })
 }
 
 /// The target `pbtxt`: a graph as text, as [`graphdef`].
