@@ -43,6 +43,29 @@ def one(op, x, dims, weights=(), domain="", n_outputs=1, **attrs):
     return [node], {"x": (x, dims)}, constants, outputs
 
 
+for op in ["ReduceL2", "ReduceLogSum"]:
+    @case(f"form_{op.lower()}_of_no_axes")
+    def unreduced(op=op):
+        return one(op, abs(random(2, 3)), ["n", 3], noop_with_empty_axes=1)
+
+
+@case("form_split_unequal_unknown_size")
+def split_unequal():
+    return one("Split", random(5, 2), ["n", 2], n_outputs=3, num_outputs=3)
+
+
+@case("form_slice_backward_before_the_start")
+def slice_backward():
+    starts, ends, steps = np.array([-9, -1, -7]), np.array([-20, -20, -20]), np.array([-1, -2, -1])
+    return one("Slice", random(3, 4, 2), ["n", 4, "m"], [starts, ends, np.array([0, 1, 2]), steps])
+
+
+@case("form_grid_sample_cubic_border")
+def grid_sample():
+    grid = np.array([[[[-1.32, 0.84], [-1.28, -0.5], [0.1, 1.2], [0.3, 0.3]]]], np.float32)
+    return one("GridSample", random(1, 2, 4, 4), [1, 2, 4, 4], [grid], mode="cubic", padding_mode="border", align_corners=1)
+
+
 for axes, kind in (("hw", ""), ("w", "_1d")):
     n = len(axes)
     dims = ["n", 3] + list(axes)

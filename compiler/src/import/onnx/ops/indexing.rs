@@ -216,7 +216,8 @@ pub(super) fn reduce(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
             let is_none = n.optional(1).is_some_and(|axes| g.ints_of(axes).is_none());
             let given = if is_none { None } else { axes(g, n, 1, rank)?.filter(|axes| !axes.is_empty()) };
             if given.is_none() && n.flag("noop_with_empty_axes", false) {
-                return one(unreduced(g, n, x));
+                let x = unreduced(g, n, x)?;
+                return one(reduced(g, n, x));
             }
             let axes = given.unwrap_or_else(|| (0..rank).collect());
             let axes: Vec<i64> = axes.into_iter().map(|axis| axis as i64).collect();
@@ -256,11 +257,7 @@ pub(super) fn reduce(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         }
     };
     let y = g.op(op, &[x, axes], &attrs)?;
-    one(match n.proto.op_type.as_str() {
-        "ReduceL2" => g.one(Op::Sqrt, &[y]),
-        "ReduceLogSum" => g.one(Op::Log, &[y]),
-        _ => Ok(y),
-    })
+    one(reduced(g, n, y))
 }
 
 /// The terms of the sum of a reduction: the elements, their sizes or squares.
@@ -269,6 +266,15 @@ fn unreduced(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) -> Result<V
         "ReduceL1" => g.one(Op::Abs, &[x]),
         "ReduceL2" | "ReduceSumSquare" => g.one(Op::Square, &[x]),
         _ => Ok(x),
+    }
+}
+
+/// The result of a reduction, of its sum.
+fn reduced(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, sum: ValueId) -> Result<ValueId, Why> {
+    match n.proto.op_type.as_str() {
+        "ReduceL2" => g.one(Op::Sqrt, &[sum]),
+        "ReduceLogSum" => g.one(Op::Log, &[sum]),
+        _ => Ok(sum),
     }
 }
 

@@ -162,15 +162,25 @@ pub(super) fn split(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     if let Some(sizes) = sizes {
         return g.split_by(x, axis, sizes, n_parts);
     }
-    let size = match g.size(x, axis) {
-        Ok(DimSize::Known(size)) if size % n_parts as i64 != 0 => size,
-        _ => return g.split(x, axis, n_parts),
+    let last = n_parts as i64 - 1;
+    let sizes = match g.size(x, axis)? {
+        DimSize::Known(size) if size % n_parts as i64 == 0 => return g.split(x, axis, n_parts),
+        DimSize::Known(size) => {
+            let part = size / n_parts as i64 + 1;
+            [vec![DimSize::Known(part); n_parts - 1], vec![DimSize::Known(size - part * last)]].concat()
+        }
+        DimSize::Value(_) if n.attr("num_outputs").is_none() => return g.split(x, axis, n_parts),
+        DimSize::Value(size) => {
+            let (last, by) = (g.int(last)?, g.int(n_parts as i64)?);
+            let more = g.add(size, last)?;
+            let part = g.one(Op::TruncateDiv, &[more, by])?;
+            let before = g.mul(part, last)?;
+            let rest = g.sub(size, before)?;
+            [vec![DimSize::Value(part); n_parts - 1], vec![DimSize::Value(rest)]].concat()
+        }
     };
     // The last part is smaller.
-    let part = size / n_parts as i64 + 1;
-    let mut sizes = vec![part; n_parts - 1];
-    sizes.push(size - part * (n_parts as i64 - 1));
-    let sizes = g.ints(&sizes)?;
+    let sizes = g.size_vector(&sizes)?;
     g.split_by(x, axis, sizes, n_parts)
 }
 
@@ -216,6 +226,13 @@ pub(super) fn slice(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
             };
         }
     }
+    // Backward, a start before the first element is the first element; in TensorFlow nothing is left.
+    for &axis in &axes {
+        let backward = matches!(parts[2][axis], DimSize::Known(step) if step < 0);
+        if backward && !matches!(parts[0][axis], DimSize::Known(start) if start >= 0) {
+            parts[0][axis] = first_behind(g, x, axis, parts[0][axis])?;
+        }
+    }
     let mask = (0..rank).filter(|axis| !axes.contains(axis)).fold(0, |mask, axis| mask | 1i64 << axis);
     let [begins, ends, steps] = &parts;
     let result = elements_in(g, x, begins, ends, steps);
@@ -250,6 +267,19 @@ fn slice_along(
         });
     }
     g.one(Op::StridedSlice, &[x, vectors[0], vectors[1], vectors[2]])
+}
+
+/// The position of a start that counts from the end of an axis if it is negative: at least the first one.
+fn first_behind(g: &mut OnnxImporter<'_>, x: ValueId, axis: usize, start: DimSize) -> Result<DimSize, Why> {
+    let size = g.size(x, axis)?;
+    if let (DimSize::Known(start), DimSize::Known(size)) = (start, size) {
+        return Ok(DimSize::Known(start.saturating_add(size).max(0)));
+    }
+    let (start, size, zero) = (g.size_value(start)?, g.size_value(size)?, g.int(0)?);
+    let from_end = g.add(start, size)?;
+    let from_end = g.one(Op::Maximum, &[from_end, zero])?;
+    let is_negative = g.one(Op::Less, &[start, zero])?;
+    Ok(DimSize::Value(g.one(Op::SelectV2, &[is_negative, from_end, start])?))
 }
 
 /// The elements of a slice of a vector of sizes.

@@ -96,7 +96,10 @@ impl GridAttrs {
         let at = if self.sampling == Sampling::Nearest { at.round_ties_even() } else { at };
         let (low, high) = self.ends(len);
         let at = match self.beyond {
-            Beyond::Border if at < low || at > high => at.clamp(0.0, n - 1.0),
+            // As in PyTorch, a cubic position stays where it is, and only its taps are moved to the border.
+            Beyond::Border if self.sampling != Sampling::Cubic && (at < low || at > high) => {
+                at.clamp(0.0, n - 1.0)
+            }
             Beyond::Reflection => reflected(at, low, high),
             _ => at,
         };
