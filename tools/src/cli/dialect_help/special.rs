@@ -38,6 +38,7 @@ pub(super) const SPECIAL: &[(&str, &str, &str)] = &[
     ("scf.index_switch", "%i: index", "scf.index_switch %i\ncase 2 {\nscf.yield\n}\ndefault {\n}"),
     ("scf.while", "%x: i32, %c: i1", WHILE),
     ("scf.yield", "%c: i1, %x: i32", IF),
+    ("tensor.empty", "%size: index", "%t = tensor.empty(%size) : tensor<?x3xf32>"),
     ("tensor.splat", "%x: f32, %size: index", "%t = tensor.splat %x[%size] : tensor<?xf32>"),
     ("tf.CaseRegion", "%i: tensor<i32>, %x: tensor<f32>", CASE_REGION),
     ("tf.IfRegion", "%c: tensor<i1>, %x: tensor<f32>", IF_REGION),
