@@ -31,17 +31,17 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %b = "tf.Cos"(%x) {device = "/device:*:1"} : (tensor<4xf32>) -> tensor<4xf32>
   %y = "tf.While"(%a) {cond = @cond, body = @body} : (tensor<4xf32>) -> tensor<4xf32>
   %c = "tf.AddV2"(%y, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  func.return %c : tensor<4xf32>
+  tfrt.return %c : tensor<4xf32>
 }
 func.func private @cond(%x: tensor<4xf32>) -> tensor<i1> {
   %axis = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %limit = "tf.Const"() {value = dense<1.0e3> : tensor<f32>} : () -> tensor<f32>
   %sum = "tf.Sum"(%x, %axis) : (tensor<4xf32>, tensor<i32>) -> tensor<f32>
   %p = "tf.Less"(%sum, %limit) : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  func.return %p : tensor<i1>
+  tfrt.return %p : tensor<i1>
 }
 func.func private @body(%x: tensor<4xf32>) -> tensor<4xf32> {
   %two = "tf.Const"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
   %y = "tf.Mul"(%x, %two) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  func.return %y : tensor<4xf32>
+  tfrt.return %y : tensor<4xf32>
 }

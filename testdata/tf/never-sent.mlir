@@ -74,3 +74,27 @@ func.func @late() -> i32 {
   dev.send %b in %s channel 1 to "A" : i32
   tfrt.return %a : i32
 }
+
+// A part that fails does not run the branch in which another part waits for it: that one has its error, too.
+// RUN: bef-exec %s --functions failed --work-queue s 2>&1 | FileCheck %s --check-prefix=FAILED
+// RUN: bef-exec %s --functions failed --work-queue mstd:2 2>&1 | FileCheck %s --check-prefix=FAILED
+// FAILED-NOT: never sent
+// FAILED: 'failed' returned <<error: something bad happened>>,<<error: something bad happened>>
+func.func @failed() -> (i32, i32) {
+  %s = dev.step
+  %yes = tfrt.constant.i1 true
+  %a = tfrt.cond %yes @takes @takes(%s) {bef.operand_modes = ["required", "lenient"]} : (!dev.step) -> (i32)
+  %bad = "tfrt_test.fail"() : () -> i32
+  %same = "tfrt.equal.i32"(%bad, %bad) : (i32, i32) -> i1
+  %b = tfrt.cond %same @gives @gives(%s) {bef.operand_modes = ["required", "lenient"]} : (!dev.step) -> (i32)
+  tfrt.return %a, %b : i32, i32
+}
+func.func private @takes(%s: !dev.step) -> i32 {
+  %x = dev.recv in %s channel 1 from "B" : i32
+  tfrt.return %x : i32
+}
+func.func private @gives(%s: !dev.step) -> i32 {
+  %x = tfrt.constant.i32 7
+  dev.send %x in %s channel 1 to "A" : i32
+  tfrt.return %x : i32
+}

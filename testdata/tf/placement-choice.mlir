@@ -14,7 +14,7 @@ func.func @main(%x: tensor<1000000xf32>) -> (tensor<1000000xf32>, tensor<1000000
   %a = "tf.Sin"(%x) {device = "/job:w"} : (tensor<1000000xf32>) -> tensor<1000000xf32>
   %b = "tf.Cos"(%x) {device = "/job:w/device:CPU:*"} : (tensor<1000000xf32>) -> tensor<1000000xf32>
   %c = "tf.Neg"(%b) {device = "/job:w/cpu:1"} : (tensor<1000000xf32>) -> tensor<1000000xf32>
-  func.return %a, %c : tensor<1000000xf32>, tensor<1000000xf32>
+  tfrt.return %a, %c : tensor<1000000xf32>, tensor<1000000xf32>
 }
 
 // Ops in a loop go where the loop goes, within their specs.
@@ -25,14 +25,14 @@ func.func @main(%x: tensor<1000000xf32>) -> (tensor<1000000xf32>, tensor<1000000
 // LOOP: tf.Mul{{.*}}/job:w/replica:0/task:0/device:CPU:[[DEVICE]]
 func.func @loop(%x: tensor<f32>) -> tensor<f32> {
   %y = "tf.While"(%x) {cond = @cond, body = @body} : (tensor<f32>) -> tensor<f32>
-  func.return %y : tensor<f32>
+  tfrt.return %y : tensor<f32>
 }
 func.func private @cond(%x: tensor<f32>) -> tensor<i1> {
   %limit = "tf.Const"() {value = dense<1.0e3> : tensor<f32>} : () -> tensor<f32>
   %p = "tf.Less"(%x, %limit) : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  func.return %p : tensor<i1>
+  tfrt.return %p : tensor<i1>
 }
 func.func private @body(%x: tensor<f32>) -> tensor<f32> {
   %y = "tf.Mul"(%x, %x) {device = "/job:w"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  func.return %y : tensor<f32>
+  tfrt.return %y : tensor<f32>
 }

@@ -22,7 +22,7 @@ func.func @preferred(%x: tensor<f32>) -> tensor<f32> {
   %b = "tf.Neg"(%a) {device = "/device:TOY:1"} : (tensor<f32>) -> tensor<f32>
   // CHECK: tf.Cos{{.*}}device:CPU:0"
   %c = "tf.Cos"(%b) : (tensor<f32>) -> tensor<f32>
-  func.return %c : tensor<f32>
+  tfrt.return %c : tensor<f32>
 }
 
 // -----
@@ -30,7 +30,7 @@ func.func @preferred(%x: tensor<f32>) -> tensor<f32> {
 func.func @lacks(%x: tensor<f32>) -> tensor<f32> {
   // expected-error @+1 {{`tf.Cos`: no device that matches '/device:TOY:0' has a kernel for it; kinds that have one: CPU}}
   %a = "tf.Cos"(%x) {device = "/device:TOY:0"} : (tensor<f32>) -> tensor<f32>
-  func.return %a : tensor<f32>
+  tfrt.return %a : tensor<f32>
 }
 
 // -----
@@ -39,5 +39,5 @@ func.func @group(%x: tensor<f32>) -> tensor<f32> {
   %a = "tf.Sin"(%x) {device = "/device:TOY:0", colocate = ["g"]} : (tensor<f32>) -> tensor<f32>
   // expected-error @+1 {{`tf.Cos`: no device that matches '/device:TOY:0' has a kernel for it; kinds that have one: CPU}}
   %b = "tf.Cos"(%a) {colocate = ["g"]} : (tensor<f32>) -> tensor<f32>
-  func.return %b : tensor<f32>
+  tfrt.return %b : tensor<f32>
 }

@@ -14,7 +14,7 @@ func.func @index(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   // LIST: tf.Neg{{.*}}/job:w/replica:0/task:0/device:CPU:[[DEVICE]]"
   // expected-remark @+1 {{`tf.Neg`: no device for '/job:w/device:CPU:5'; soft placement takes '/job:w/device:CPU'}}
   %b = "tf.Neg"(%a) {device = "/job:w/cpu:5"} : (tensor<f32>) -> tensor<f32>
-  func.return %a, %b : tensor<f32>, tensor<f32>
+  tfrt.return %a, %b : tensor<f32>, tensor<f32>
 }
 
 // -----
@@ -27,7 +27,7 @@ func.func @kind(%x: tensor<f32>) -> tensor<f32> {
   // CHECK: tf.Neg{{.*}}/job:localhost/replica:0/task:0/device:CPU:0"
   // expected-remark @+1 {{`tf.Neg`: no device for '/device:GPU:0'; soft placement takes any device}}
   %b = "tf.Neg"(%a) {device = "/gpu:0"} : (tensor<f32>) -> tensor<f32>
-  func.return %b : tensor<f32>
+  tfrt.return %b : tensor<f32>
 }
 
 // -----
@@ -40,7 +40,7 @@ func.func @group(%x: tensor<f32>) -> tensor<f32> {
   // CHECK: tf.Neg{{.*}}device:CPU:1"
   // expected-remark @+1 {{`tf.Neg`: no device for '/device:CPU:0'; soft placement takes '/job:localhost/device:CPU:1'}}
   %b = "tf.Neg"(%a) {device = "/cpu:0", colocate = ["g"]} : (tensor<f32>) -> tensor<f32>
-  func.return %b : tensor<f32>
+  tfrt.return %b : tensor<f32>
 }
 
 // -----
@@ -48,5 +48,5 @@ func.func @group(%x: tensor<f32>) -> tensor<f32> {
 func.func @task(%x: tensor<f32>) -> tensor<f32> {
   // expected-error @+1 {{`tf.Sin`: no device matches '/job:nowhere/device:CPU:0'}}
   %a = "tf.Sin"(%x) {device = "/job:nowhere/cpu:0"} : (tensor<f32>) -> tensor<f32>
-  func.return %a : tensor<f32>
+  tfrt.return %a : tensor<f32>
 }

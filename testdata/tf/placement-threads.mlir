@@ -22,5 +22,5 @@ func.func @main(%x: tensor<?x512x512xf32>, %s: tensor<f32>) -> (tensor<?x512x512
   %b = "tf.Exp"(%s) {device = "/cpu:1"} : (tensor<f32>) -> tensor<f32>
   %c = "tf.Log"(%s) {device = "/cpu:1"} : (tensor<f32>) -> tensor<f32>
   %d = "tf.Cos"(%a) {device = "/cpu:0"} : (tensor<f32>) -> tensor<f32>
-  func.return %y, %b, %c, %d : tensor<?x512x512xf32>, tensor<f32>, tensor<f32>, tensor<f32>
+  tfrt.return %y, %b, %c, %d : tensor<?x512x512xf32>, tensor<f32>, tensor<f32>, tensor<f32>
 }

@@ -7,11 +7,11 @@ func.func @main() -> tensor<f32> {
   %i = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<1000>, shared_name = "v"} : () -> tensor<!tf_type.resource>
   %x = "tf.ResourceGather"(%v, %i) : (tensor<!tf_type.resource>, tensor<i32>) -> tensor<f32>
-  func.return %x : tensor<f32>
+  tfrt.return %x : tensor<f32>
 }
 func.func @again() -> tensor<f32> {
   %i = "tf.Const"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
   %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<1000>, shared_name = "v"} : () -> tensor<!tf_type.resource>
   %x = "tf.ResourceGather"(%v, %i) : (tensor<!tf_type.resource>, tensor<i32>) -> tensor<f32>
-  func.return %x : tensor<f32>
+  tfrt.return %x : tensor<f32>
 }

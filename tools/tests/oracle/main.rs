@@ -652,6 +652,7 @@ const UNKNOWN: &[&str] = &[
     "frames.mlir in_order",
     "frames.mlir one_by_one",
     "frames.mlir overlapping",
+    "max-memory.mlir equal",
     "max-memory.mlir fits",
     "max-memory.mlir neg",
     "max-memory.mlir shape",
