@@ -9,10 +9,14 @@
 //! A kernel that waits for another kernel of its execution does not count ([`Meeting`]). Its task counts
 //! again when it is woken. So the count is zero only if no value can come any more, or the execution has
 //! ended. Executions without such kernels have no `Activity` and pay nothing.
+//!
+//! An error may be the reason why no value can come: a part that has it does not run the branch or the loop
+//! in which another part waits. So the first error of the execution is kept for those that wait in vain.
 
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
+use crate::error::Error;
 use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// A place where kernels wait for others of their execution.
@@ -26,6 +30,8 @@ pub trait Meeting: Send + Sync {
 pub struct Activity {
     count: AtomicUsize,
     meetings: Mutex<Vec<Weak<dyn Meeting>>>,
+    /// The first error of the execution.
+    failure: OnceLock<Error>,
 }
 
 impl Activity {
@@ -34,6 +40,17 @@ impl Activity {
         let mut meetings = lock(&self.meetings);
         meetings.retain(|known| known.strong_count() > 0);
         meetings.push(meeting);
+    }
+
+    /// Keeps an error of the execution if it is the first one, before anything learns of it.
+    pub fn fail(&self, error: &Error) {
+        self.failure.get_or_init(|| error.clone());
+    }
+
+    /// The first error of the execution. Whoever sees the count at zero, or ends the last user of a meeting,
+    /// sees an error that was kept before that.
+    pub fn failure(&self) -> Option<&Error> {
+        self.failure.get()
     }
 
     /// Counts a task, before it is given to a queue, or an awaited value.

@@ -368,6 +368,9 @@ impl ExecContext {
             return Error::new(error.code(), error.message(), trace);
         }
         let error = Error::new(error.code(), error.message(), trace);
+        if let Some(activity) = &self.activity {
+            activity.fail(&error);
+        }
         if let Some(diagnostics) = &self.request.diagnostics {
             diagnostics.report(&error);
         }

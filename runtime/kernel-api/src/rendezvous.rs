@@ -8,8 +8,9 @@
 //! A [`StepTable`] belongs to one step: one call of all parts together. A key is a channel and a [`FrameId`].
 //! A value is sent once and received once. When the last part drops the table, no value can be sent any more:
 //! values in it are dropped, and receivers that wait get an error. They also get one when the execution can
-//! only wait ([`Activity`](crate::activity::Activity)). [`StepTable::abort`] drops the values in the table
-//! and gives its error to receivers that wait and to all later ones.
+//! only wait ([`Activity`]). If the execution has failed, it is the execution's first error: a part that has
+//! failed does not send what others wait for. [`StepTable::abort`] drops the values in the table and gives
+//! its error to receivers that wait and to all later ones.
 //!
 //! A value is handed over under the lock, or to a receiver that was removed under it. So in any order of a
 //! send, a receive and an abort, the receiver gets the value or the error, once. It gets it outside of the
@@ -27,7 +28,7 @@ use std::task::Wake;
 
 use rustc_hash::FxHashMap;
 
-use crate::activity::Meeting;
+use crate::activity::{Activity, Meeting};
 use crate::cancellation::OnCancel;
 use crate::context::Cancellation;
 use crate::error::KernelError;
@@ -84,6 +85,8 @@ enum AtKey {
 /// The values that were sent and not received in one call of all parts, and the receivers that wait.
 pub struct StepTable {
     state: Mutex<StepState>,
+    /// The activity of the execution, which knows whether it has failed.
+    activity: Option<Arc<Activity>>,
     /// The registration with the cancellation of the execution.
     on_cancel: OnceLock<OnCancel>,
 }
@@ -145,15 +148,25 @@ impl Wake for AbortStep {
 
 impl Default for StepTable {
     fn default() -> StepTable {
-        let meetings = UNUSED_MEETINGS.try_with(Cell::take).ok().flatten().unwrap_or_default();
-        StepTable { state: Mutex::new(StepState { meetings, aborted: None }), on_cancel: OnceLock::new() }
+        StepTable::new(None)
     }
 }
 
 impl StepTable {
-    /// A step that is aborted when its execution is cancelled.
-    pub fn of_execution(cancellation: &Cancellation) -> Arc<StepTable> {
-        let step = Arc::<StepTable>::default();
+    fn new(activity: Option<Arc<Activity>>) -> StepTable {
+        let meetings = UNUSED_MEETINGS.try_with(Cell::take).ok().flatten().unwrap_or_default();
+        let state = Mutex::new(StepState { meetings, aborted: None });
+        StepTable { state, activity, on_cancel: OnceLock::new() }
+    }
+
+    /// A step that is aborted when its execution is cancelled, and whose waits end when the execution can
+    /// only wait.
+    pub fn of_execution(cancellation: &Cancellation, activity: Option<&Arc<Activity>>) -> Arc<StepTable> {
+        let step = Arc::new(StepTable::new(activity.cloned()));
+        if let Some(activity) = activity {
+            let table: Weak<StepTable> = Arc::downgrade(&step);
+            activity.watch(table);
+        }
         let abort = AbortStep { step: Arc::downgrade(&step), cancellation: cancellation.clone() };
         let abort = Arc::new(abort);
         _ = step.on_cancel.set(cancellation.on_cancel(abort.into()));
@@ -222,6 +235,21 @@ impl StepTable {
         }
     }
 
+    /// Ends the waits among these meetings: no sender is left. Receivers get the error of an execution that
+    /// has failed as if it had been sent, and else one of their own.
+    fn end(&self, meetings: impl Iterator<Item = (MeetingKey, AtKey)>) {
+        // Once, before receivers add errors of their own.
+        let failure = self.activity.as_ref().and_then(|activity| activity.failure());
+        for (_, meeting) in meetings {
+            if let AtKey::Awaited(receiver) = meeting {
+                receiver.receive(match failure {
+                    Some(error) => Ok(Value::Error(error.clone())),
+                    None => Err(NotReceived::NeverSent),
+                });
+            }
+        }
+    }
+
     /// True if no value and no receiver is left.
     pub fn is_empty(&self) -> bool {
         lock(&self.state).meetings.is_empty()
@@ -240,16 +268,7 @@ impl Meeting for StepTable {
             let mut state = lock(&self.state);
             state.meetings.extract_if(|_, at| matches!(at, AtKey::Awaited(_))).collect()
         };
-        end(waits.into_iter());
-    }
-}
-
-/// Ends the waits among these meetings: no sender is left.
-fn end(meetings: impl Iterator<Item = (MeetingKey, AtKey)>) {
-    for (_, meeting) in meetings {
-        if let AtKey::Awaited(receiver) = meeting {
-            receiver.receive(Err(NotReceived::NeverSent));
-        }
+        self.end(waits.into_iter());
     }
 }
 
@@ -257,7 +276,7 @@ impl Drop for StepTable {
     /// Ends the receivers that wait: no value can be sent any more.
     fn drop(&mut self) {
         let mut meetings = std::mem::take(&mut lock(&self.state).meetings);
-        end(meetings.drain());
+        self.end(meetings.drain());
         if meetings.capacity() <= MAX_KEPT {
             _ = UNUSED_MEETINGS.try_with(|unused| unused.set(Some(meetings)));
         }
@@ -367,6 +386,31 @@ mod tests {
     }
 
     #[test]
+    fn waits_that_are_in_vain_get_the_first_error_of_the_execution() {
+        let activity = Arc::<Activity>::default();
+        let step = StepTable::of_execution(&Cancellation::default(), Some(&activity));
+        let key = |channel| (channel, FrameId::default());
+        let first = waits(&step, key(0));
+        activity.begin();
+        activity.end();
+        assert!(matches!(arrived(&first), Err(NotReceived::NeverSent)), "nothing has failed");
+        for message in ["the copy failed", "later"] {
+            activity.fail(&Error::new(ErrorCode::Unavailable, message, vec!["f:1:2".to_owned()]));
+        }
+        let (second, third) = (waits(&step, key(1)), waits(&step, key(2)));
+        activity.begin();
+        activity.end();
+        let is_first = |delivery: Delivery| {
+            let error = delivery.as_ref().ok().and_then(Value::error);
+            error.is_some_and(|it| it.message() == "the copy failed" && it.location() == Some("f:1:2"))
+        };
+        assert!(is_first(arrived(&second)) && is_first(arrived(&third)));
+        let fourth = waits(&step, key(3));
+        drop(step);
+        assert!(is_first(arrived(&fourth)), "also at the end of the step");
+    }
+
+    #[test]
     fn an_abort_ends_what_waits_and_what_comes() {
         let step = StepTable::default();
         let key = |channel| (channel, FrameId::default());
@@ -387,7 +431,7 @@ mod tests {
     #[test]
     fn a_cancellation_aborts_the_step() {
         let cancellation = Cancellation::default();
-        let step = StepTable::of_execution(&cancellation);
+        let step = StepTable::of_execution(&cancellation, None);
         let arrival = waits(&step, (0, FrameId::default()));
         cancellation.cancel();
         assert!(
@@ -396,13 +440,13 @@ mod tests {
         assert_eq!(Arc::strong_count(&step), 1);
         // By its error, which is that of a deadline.
         let late = Cancellation::default();
-        let step = StepTable::of_execution(&late);
+        let step = StepTable::of_execution(&late, None);
         let arrival = waits(&step, (0, FrameId::default()));
         late.cancel_with(Error::new(ErrorCode::DeadlineExceeded, "too late", Vec::new()));
         assert!(
             matches!(arrived(&arrival), Err(NotReceived::Aborted(error)) if error.message() == "too late")
         );
-        let after = StepTable::of_execution(&late);
+        let after = StepTable::of_execution(&late, None);
         assert!(
             matches!(recv(&after, (0, FrameId::default())), Some(Err(NotReceived::Aborted(error))) if error.code() == ErrorCode::DeadlineExceeded)
         );
@@ -449,7 +493,7 @@ mod tests {
 mod loom_tests {
     use super::test_receiver::Arrival;
     use super::*;
-    use crate::activity::{Activity, Going};
+    use crate::activity::Going;
 
     #[test]
     fn loom_a_receiver_gets_the_value_or_the_abort() {

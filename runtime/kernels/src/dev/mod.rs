@@ -9,10 +9,11 @@
 //! | `dev.recv(step)` | the value that was sent |
 //! | `dev.transfer(value)` | the value in the memory of another device |
 //!
-//! A recv whose value cannot be sent any more, because the step is gone or the execution can only wait, fails
-//! with its channel, both devices and the frames that it is in.
+//! A recv whose value cannot be sent any more, because the step is gone or the execution can only wait, has
+//! the first error of the execution. Without one it fails with its channel, both devices and the frames that
+//! it is in.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use bef_format::AttrView;
 use bef_format::device::MAX_CHANNELS;
@@ -119,11 +120,7 @@ pub fn dev(registry: &mut Registry) {
 }
 
 fn step(cx: &ExecContext) -> StepFrame {
-    let step = StepTable::of_execution(&cx.request.cancellation);
-    if let Some(activity) = cx.activity() {
-        let table: Weak<StepTable> = Arc::downgrade(&step);
-        activity.watch(table);
-    }
+    let step = StepTable::of_execution(&cx.request.cancellation, cx.activity());
     StepFrame { step, frame: FrameId::default(), name: None }
 }
 
