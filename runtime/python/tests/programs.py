@@ -189,6 +189,12 @@ def python_numbers(x: Any, n: Any) -> Any:
     return x * n, x // n, x % n, x ** n, n ** 2, n / 2, int(x), float(n), round(x), bool(n), -x, abs(x), x > n, n == 2
 
 
+@program((2,))
+def known_numbers_rounded(n: Any) -> Any:
+    number = np.exp(0.5) * 2
+    return n + round(number), round(number), round(number, 1), round(np.float32(2.5)), round(np.int64(3))
+
+
 @program((A([1.5, 2.5, -3.5]), 2))
 def print_values(x: Any, n: Any) -> Any:
     print("n is", n)

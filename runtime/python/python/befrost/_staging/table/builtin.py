@@ -299,11 +299,11 @@ def python_pow(interp: Any, x: Any, y: Any, mod: Any = None) -> Any:
 
 @entry(builtins.round)
 def python_round(interp: Any, x: Any, digits: Any = None) -> Any:
+    if isinstance(x, Array) and x.ndim == 0 and x.const is not None:
+        x = x.const[()]
     if isinstance(x, Array):
         made = np_round(interp, x, 0 if digits is None else digits)
-        if digits is None and x.ndim == 0 and x.const is None:
-            return Weak("int", _whole(interp, made))
-        return made.const.item() if digits is None and x.ndim == 0 else made
+        return Weak("int", _whole(interp, made)) if digits is None and x.ndim == 0 else made
     if isinstance(x, Weak):
         if x.kind != "float":
             return Weak("int", interp.emit.id(x, np.int64))
