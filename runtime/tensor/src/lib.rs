@@ -23,6 +23,7 @@
 //!   and [`ulps`] compare them.
 //! * [`bundle`] reads tensors from TensorFlow's checkpoints and SavedModels.
 //! * [`CooTensor`] is a sparse tensor.
+//! * [`sort`] has sorts that end early when they are interrupted.
 //!
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
 //! results in a [`TensorError`] or the module's own error, never a panic.
@@ -60,6 +61,7 @@ pub mod scratch;
 mod shape;
 #[allow(unsafe_code, reason = "intrinsics and functions for instructions that the machine was found to have")]
 pub mod simd;
+pub mod sort;
 mod string;
 mod tensor;
 pub mod tf;

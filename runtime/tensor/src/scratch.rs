@@ -4,10 +4,7 @@
 //! refuses memory, they return [`TensorError::Alloc`], whereas the functions of the standard library end the
 //! process.
 
-use std::cmp::Ordering;
-
 use crate::TensorError;
-use crate::interrupt::expect_not_interrupted;
 use crate::mem::AllocError;
 
 /// The error for a refused allocation of `len` elements.
@@ -79,88 +76,9 @@ pub fn try_collected<T>(
     Ok(vec)
 }
 
-/// The number of positions that are sorted, or merged, between two checks for interruption: some 50 ms of
-/// numbers. Each doubling saves a merge, which takes a quarter of the time of sorting a million.
-const RUN: usize = 1 << 19;
-
-/// The positions of `len` elements, sorted by `compare`; equal elements are sorted by position. `compare` is
-/// a trait object, since the standard library's sort is compiled into a dozen functions for each comparison
-/// type.
-///
-/// The library's sort cannot be interrupted, so it sorts runs of [`RUN`] positions, which are merged.
-pub fn sorted_positions(
-    len: usize,
-    compare: &dyn Fn(usize, usize) -> Ordering,
-) -> Result<Vec<usize>, TensorError> {
-    let ordered = |i: usize, j: usize| compare(i, j).then(i.cmp(&j));
-    let mut positions = collected(0..len)?;
-    for run in positions.chunks_mut(RUN) {
-        expect_not_interrupted()?;
-        run.sort_unstable_by(|&i, &j| ordered(i, j));
-    }
-    let mut merged = if len > RUN { filled(len, 0)? } else { Vec::new() };
-    let mut width = RUN;
-    while width < len {
-        for (from, to) in
-            positions.chunks(width.saturating_mul(2)).zip(merged.chunks_mut(width.saturating_mul(2)))
-        {
-            let (mut left, mut right) = from.split_at(width.min(from.len()));
-            for to in to.chunks_mut(RUN) {
-                expect_not_interrupted()?;
-                for to in to {
-                    let side = match (left, right) {
-                        ([i, ..], [j, ..]) if ordered(*i, *j).is_gt() => &mut right,
-                        ([], _) => &mut right,
-                        _ => &mut left,
-                    };
-                    if let Some((&first, rest)) = side.split_first() {
-                        (*to, *side) = (first, rest);
-                    }
-                }
-            }
-        }
-        std::mem::swap(&mut positions, &mut merged);
-        width = width.saturating_mul(2);
-    }
-    Ok(positions)
-}
-
-/// Sorts in place. Equal elements keep their order.
-pub fn stable_sort<T: Copy>(
-    items: &mut [T],
-    compare: impl Fn(&T, &T) -> Ordering,
-) -> Result<(), TensorError> {
-    let old = copied(items)?;
-    let order = sorted_positions(old.len(), &|i, j| compare(&old[i], &old[j]))?;
-    items.iter_mut().zip(order).for_each(|(item, i)| *item = old[i]);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn long_sorts_merge_runs_until_interrupted() {
-        use crate::interrupt::interruptible;
-        use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-        let key = |i: usize| i.wrapping_mul(0x9E37_79B9) % 1000;
-        for len in [RUN - 1, RUN, 2 * RUN + 1, 5 * RUN + 7] {
-            let mut want: Vec<usize> = (0..len).collect();
-            want.sort_by_key(|&i| key(i));
-            assert!(sorted_positions(len, &|i, j| key(i).cmp(&key(j))).unwrap() == want, "{len}");
-        }
-        // The flag is set by the first comparison of the second run.
-        let (flag, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
-        let compare = |i: usize, j: usize| {
-            calls.fetch_add(1, Relaxed);
-            flag.fetch_or(i >= RUN, Relaxed);
-            key(i).cmp(&key(j))
-        };
-        let sorted = interruptible(&flag, || sorted_positions(8 * RUN, &compare));
-        assert_eq!(sorted, Err(TensorError::Interrupted));
-        assert!(calls.into_inner() < 64 * RUN, "the other runs are not sorted");
-    }
 
     #[test]
     fn vectors_are_made_and_refused() {
@@ -175,9 +93,6 @@ mod tests {
         );
         let size = usize::MAX / 4 * 4;
         assert_eq!(filled(usize::MAX / 4, 0u32), Err(TensorError::Alloc(AllocError::OutOfMemory { size })));
-        let mut pairs = [(2, 'a'), (1, 'b'), (2, 'c'), (1, 'd')];
-        stable_sort(&mut pairs, |a, b| a.0.cmp(&b.0)).unwrap();
-        assert_eq!(pairs, [(1, 'b'), (1, 'd'), (2, 'a'), (2, 'c')]);
         let mut vec = vec![1];
         grow(&mut vec, 3, || 0).unwrap();
         grow(&mut vec, 2, || 0).unwrap();

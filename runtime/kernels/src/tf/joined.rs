@@ -10,7 +10,8 @@ use std::sync::Arc;
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::interrupt::is_interrupted;
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::scratch::{collected, no_room, push, sorted_positions};
+use befrost_tensor::scratch::{collected, no_room, push};
+use befrost_tensor::sort::sorted_by_keys;
 use befrost_tensor::tf::op::{Attributes, Op};
 use befrost_tensor::{DType, HostTensor, Shape, StringTensor, Strings, TensorError};
 
@@ -206,7 +207,7 @@ fn segment_join(
     let shape = Shape::new(&[&[n], inner].concat()).map_err(refused)?;
     let width: usize = inner.iter().product();
     let read = x.read().map_err(refused)?;
-    let order = sorted_positions(ids.len(), &|a, b| ids[a].cmp(&ids[b])).map_err(refused)?;
+    let order = sorted_by_keys(ids.iter().map(|&id| id as u64)).map_err(refused)?; // not negative
     let (mut made, mut rest) = (TextBuilder::new(shape.num_elements(), allocator)?, &order[..]);
     for id in 0..if width > 0 { n as i64 } else { 0 } {
         if is_interrupted() {

@@ -18,7 +18,8 @@ use super::fast::{self, Cx};
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
-use crate::scratch::{collected, push, reserve, stable_sort};
+use crate::scratch::{collected, push, reserve};
+use crate::sort::stable_sort;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The parameters of a selection.

@@ -12,7 +12,8 @@ use super::walk::strides;
 use crate::element::with_element;
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
-use crate::scratch::{collected, copied, filled, push, sorted_positions};
+use crate::scratch::{collected, copied, filled, push};
+use crate::sort::sorted_by_keys;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// `HistogramFixedWidth`: the numbers of elements in `n` equal parts of a range, as i32 or i64. The first and
@@ -114,7 +115,7 @@ fn sequences(
             }
         }
     }
-    let order = sorted_positions(entries.n, &|i, j| places[i].cmp(&places[j]))?;
+    let order = sorted_by_keys(places.iter().map(|&place| place as u64))?;
     let runs = order.chunk_by(|&i, &j| places[i] == places[j]);
     let mut found = Vec::new();
     for run in runs {

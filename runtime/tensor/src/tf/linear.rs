@@ -18,7 +18,8 @@ use std::fmt::Debug;
 use super::complex::complex_div;
 use super::numeric::Domain;
 use crate::interrupt::is_interrupted;
-use crate::scratch::{collected, copied, filled, push, stable_sort, with_room};
+use crate::scratch::{collected, copied, filled, push, with_room};
+use crate::sort::stable_sort;
 use crate::{Complex128, Element, TensorError};
 
 /// A number of a matrix.

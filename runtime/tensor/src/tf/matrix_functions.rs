@@ -9,7 +9,8 @@ use super::matrices::{each, matrices, none, shape, squares, with_scalar};
 use super::schur::{self, Schur};
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
-use crate::scratch::{collected, copied, filled, stable_sort};
+use crate::scratch::{collected, copied, filled};
+use crate::sort::stable_sort;
 use crate::{Complex128, DType, Element, HostTensor, TensorError};
 
 /// The solution of least squares by normal equations: `(A^H A + r)^-1 A^H B`, or `A^H (A A^H + r)^-1 B` for

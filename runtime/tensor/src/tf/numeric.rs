@@ -35,6 +35,11 @@ pub(crate) trait Number: Element {
     /// x86. For other integers, where TensorFlow's results differ from element to element, floats saturate
     /// and NaN becomes 0.
     fn cast(from: AnyWide) -> Self;
+    /// A key that has the order of the numbers. A NaN is larger than any number, and zeros are equal. The
+    /// keys of numbers without an order are equal.
+    fn sort_key(self) -> u64 {
+        0
+    }
 }
 
 /// A number of any kind.
@@ -224,6 +229,16 @@ pub(crate) fn f64_to_i64(x: f64) -> i64 {
     if x < 9_223_372_036_854_775_808.0 { x as i64 } else { i64::MIN }
 }
 
+/// See [`Number::sort_key`].
+fn float_sort_key(x: f64) -> u64 {
+    let bits = (x + 0.0).to_bits(); // both zeros are one
+    match (x.is_nan(), bits >> 63) {
+        (true, _) => u64::MAX,
+        (false, 0) => bits | 1 << 63,
+        (false, _) => !bits,
+    }
+}
+
 macro_rules! integers {
     ($($ty:ident: $from_f64:expr;)*) => {$(
         impl Number for $ty {
@@ -234,6 +249,9 @@ macro_rules! integers {
             const ENDS: [$ty; 2] = [$ty::MIN, $ty::MAX];
             fn narrow(wide: i128) -> $ty {
                 wide as $ty // the low bits
+            }
+            fn sort_key(self) -> u64 {
+                (i128::from(self) - i128::from($ty::MIN)) as u64
             }
             fn cast(from: AnyWide) -> $ty {
                 match from {
@@ -266,6 +284,9 @@ macro_rules! floats {
             fn narrow(wide: f64) -> $ty {
                 $from_f64(wide)
             }
+            fn sort_key(self) -> u64 {
+                float_sort_key($to_f64(self))
+            }
             fn cast(from: AnyWide) -> $ty {
                 $from_f64(from.real())
             }
@@ -286,6 +307,9 @@ impl Number for f32 {
     const ENDS: [f32; 2] = [f32::MIN, f32::MAX];
     fn narrow(wide: f64) -> f32 {
         wide as f32
+    }
+    fn sort_key(self) -> u64 {
+        float_sort_key(f64::from(self))
     }
     fn cast(from: AnyWide) -> f32 {
         match from {

@@ -13,7 +13,7 @@ use super::reduce::axis_last;
 use super::unary::cast;
 use crate::element::with_element;
 use crate::mem::Allocator;
-use crate::scratch::{sorted_positions, stable_sort};
+use crate::sort::{least_by_keys, sorted_by_keys};
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 /// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 if all elements are NaN.
@@ -65,12 +65,6 @@ pub fn arg_extreme(
     cast(&out, to, allocator)
 }
 
-/// The descending order, NaN first.
-fn descending<T: Number>(a: &T, b: &T) -> Ordering {
-    let (a, b) = (a.widen(), b.widen());
-    b.order(a).unwrap_or_else(|| b.is_nan().cmp(&a.is_nan()))
-}
-
 /// `TopKV2`: the `k` largest elements of each row of the last axis in descending order, and their positions
 /// (i32). Equal elements stay in the row's order.
 pub fn top_k(
@@ -100,7 +94,7 @@ pub fn top_k(
         }
         let (from, mut top, mut at) = (x.read::<T>()?, values.write::<T>()?, places.write::<i32>()?);
         for ((row, top), at) in from.chunks_exact(len).zip(top.chunks_exact_mut(k)).zip(at.chunks_exact_mut(k)) {
-            let order = sorted_positions(len, &|i, j| descending(&row[i], &row[j]))?;
+            let order = least_by_keys(row.iter().map(|x| !x.sort_key()), k)?;
             for ((top, at), &i) in top.iter_mut().zip(at).zip(&order) {
                 (*top, *at) = (row[i], i as i32); // checked above
             }
@@ -122,10 +116,11 @@ pub fn sort(
         if !<T as Number>::Wide::ORDERED {
             return Err(TensorError::Unsupported { op: "Sort", dtype: x.dtype() });
         }
-        let mut to = out.write::<T>()?;
-        to.copy_from_slice(&transposed.read::<T>()?);
-        for row in to.chunks_exact_mut(len.max(1)) {
-            stable_sort(row, |a, b| if descend { descending(a, b) } else { descending(b, a) })?;
+        let (from, mut to) = (transposed.read::<T>()?, out.write::<T>()?);
+        let flip = if descend { u64::MAX } else { 0 };
+        for (row, to) in from.chunks_exact(len.max(1)).zip(to.chunks_exact_mut(len.max(1))) {
+            let order = sorted_by_keys(row.iter().map(|x| x.sort_key() ^ flip))?;
+            to.iter_mut().zip(order).for_each(|(to, i)| *to = row[i]);
         }
     });
     if transposed.shares_buffer(x) { Ok(out) } else { transpose(&out, &back, allocator) }

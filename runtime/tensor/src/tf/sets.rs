@@ -16,7 +16,8 @@ use super::unary::cast;
 use crate::error::invalid;
 use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
-use crate::scratch::{collected, push, sorted_positions};
+use crate::scratch::{collected, push};
+use crate::sort::sorted_by_keys;
 use crate::{DType, HostTensor, Shape, TensorError};
 
 /// The numbers that are kept of two sets.
@@ -120,7 +121,7 @@ impl Sets {
                 let all = integers(op, values, allocator)?;
                 let all = all.read::<i64>()?;
                 let places = collected((0..entries.n).map(place))?;
-                let order = sorted_positions(entries.n, &|i, j| places[i].cmp(&places[j]))?;
+                let order = sorted_by_keys(places.iter().map(|&place| place as u64))?;
                 Sets::of(outer, order.into_iter().map(|i| (places[i], all[i])))
             }
         }

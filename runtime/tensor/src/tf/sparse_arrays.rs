@@ -13,7 +13,8 @@ use super::sparse::positions;
 use super::walk::strides;
 use crate::error::invalid;
 use crate::mem::Allocator;
-use crate::scratch::{collected, filled, push, sorted_positions, with_room};
+use crate::scratch::{collected, filled, push, with_room};
+use crate::sort::sorted_positions;
 use crate::{DType, HostTensor, I1, Shape, TensorError};
 
 /// The coordinates of the entries of a sparse tensor.

@@ -14,7 +14,8 @@ use super::numeric::{AnyWide, Domain, Number};
 use super::real::expect_float;
 use crate::element::with_element;
 use crate::error::invalid;
-use crate::scratch::{collected, filled, push, sorted_positions};
+use crate::scratch::{collected, filled, push};
+use crate::sort::sorted_by_keys;
 use crate::{HostTensor, Shape, TensorError};
 
 /// The divisor of the sum of a segment with `n` rows.
@@ -210,7 +211,7 @@ impl GradientTerms {
         if let Some(row) = rows.iter().find(|&&row| usize::try_from(row).map_or(true, |row| row >= n_rows)) {
             return invalid(op, format!("index {row} is not in [0, {n_rows})"));
         }
-        let order = sorted_positions(rows.len(), &|i, j| rows[i].cmp(&rows[j]))?;
+        let order = sorted_by_keys(rows.iter().map(|&row| row as u64))?; // not negative
         let mut counts = filled(n_segments, 0)?;
         found.iter().for_each(|&segment| counts[segment] += 1);
         Ok(GradientTerms {

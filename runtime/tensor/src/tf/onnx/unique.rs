@@ -10,7 +10,8 @@ use super::super::index::slices_at;
 use super::super::numeric::{Domain, Number};
 use super::super::reference::transpose;
 use crate::element::with_element;
-use crate::scratch::{collected, filled, push, sorted_positions};
+use crate::scratch::{collected, filled, push};
+use crate::sort::sorted_positions;
 use crate::{DType, HostTensor, Shape, TensorError, resolve_axis};
 
 /// The order of two numbers: NaNs last, complex numbers by real part, then by imaginary part.
