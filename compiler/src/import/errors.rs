@@ -58,8 +58,9 @@ pub(super) fn cycle(names: &[&str]) -> Refusal {
     error("E0804", format!("the graph has a cycle: {}", path.join(" -> ")))
 }
 
-/// E0805: unsupported operations, with counts and nodes.
-pub(super) fn unsupported(ops: &[(String, Vec<String>)]) -> Refusal {
+/// E0805: unsupported operations, with counts and nodes. A model of several functions may have some that do
+/// not need them.
+pub(super) fn unsupported(ops: &[(String, Vec<String>)], n_functions: usize) -> Refusal {
     const NODES: usize = 4;
     let list = ops.iter().map(|(op, nodes)| {
         let named: Vec<String> = nodes.iter().take(NODES).map(|name| format!("'{}'", shown(name))).collect();
@@ -78,7 +79,10 @@ pub(super) fn unsupported(ops: &[(String, Vec<String>)]) -> Refusal {
             "E0805",
             format!("the graph has operations that are not supported: {}", list.join("; ")),
         )
-        .help("fetch tensors that do not need these nodes, or feed their results"),
+        .help(match n_functions {
+            0 | 1 => "fetch tensors that do not need these nodes, or feed their results",
+            _ => "choose a signature that does not need these nodes with --signature",
+        }),
     )
 }
 

@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use crate::interrupt::is_interrupted;
 use crate::mem::Allocator;
 use crate::{HostTensor, Ref, Shape, TensorError};
 
@@ -97,9 +98,12 @@ impl Strings<'_> {
         self.bytes.get(start..end)
     }
 
-    /// All strings, in row-major order.
+    /// All strings, in row-major order, until the work on this thread is [interrupted](crate::interrupt).
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.ends.len()).filter_map(|position| self.at(position))
+        /// The number of strings between two checks.
+        const STEP: usize = 1 << 12;
+        let goes_on = |&position: &usize| position % STEP != 0 || !is_interrupted();
+        (0..self.ends.len()).take_while(goes_on).filter_map(|position| self.at(position))
     }
 }
 

@@ -190,7 +190,9 @@ pub(super) fn import(
         return Ok(importer.m);
     }
     let ops = importer.unsupported.into_iter().map(|(op, nodes)| (op, nodes.into_iter().collect()));
-    Err(errors::unsupported(&ops.collect::<Vec<_>>()))
+    // The function that initializes the others has no results.
+    let gives = |entry: &&EntryPoint| entry.fetches.as_ref().is_none_or(|fetches| !fetches.is_empty());
+    Err(errors::unsupported(&ops.collect::<Vec<_>>(), entries.iter().filter(gives).count()))
 }
 
 /// Maximum number of functions of a module, so that instantiation ends.

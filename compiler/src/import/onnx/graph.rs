@@ -638,7 +638,7 @@ impl<'g> OnnxImporter<'g> {
             return Ok(());
         }
         let found: Vec<_> = found.into_iter().collect();
-        Err(errors::unsupported(&found))
+        Err(errors::unsupported(&found, 1))
     }
 
     fn unsupported<'n>(

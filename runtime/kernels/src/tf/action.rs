@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 
 use super::operands::dense;
 use crate::objects::{Tensor, refused};
+use crate::workers::run;
 
 /// The implementation of an operator.
 type ActionFn =
@@ -43,6 +44,12 @@ impl Action {
             return self.call_kept(operands, cx);
         }
         (self.0)(operands, cx)
+    }
+
+    /// An action whose loops stop when the request is cancelled. Its results are dropped then, so it must not
+    /// change state.
+    pub(super) fn interruptible(self) -> Action {
+        Action(Box::new(move |operands, cx| run(cx, cx.allocator(), |_| (self.0)(operands, cx))?))
     }
 
     /// [`Action::call`] with operands of which some are lent.

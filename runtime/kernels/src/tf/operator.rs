@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use super::action::Action;
 use super::memory::Memory;
-use super::{PreparedOp, compute, of_objects, tables};
+use super::tables::ActionMaker;
+use super::{PreparedOp, compute, of_objects};
 
 /// An operator with decoded attributes, for operands of certain types.
 pub struct Operator(Code);
@@ -36,8 +37,9 @@ impl Operator {
             return Ok(Operator(Code::Pass));
         }
         let attrs = &Attributes::new(row.signature(), &attrs);
-        if let Some(make) = row.op.and_then(tables::of_operator) {
-            return make(attrs)
+        if let Some(maker) = row.op.and_then(ActionMaker::of) {
+            return maker
+                .make(attrs)
                 .map(|action| Operator(Code::Action(action)))
                 .map_err(|error| error.to_string());
         }
@@ -47,7 +49,7 @@ impl Operator {
 
     /// True if operators of this row can be made.
     pub fn is_known(row: &'static OpRow) -> bool {
-        row.has_function() || row.op.and_then(tables::of_operator).is_some()
+        row.has_function() || row.op.and_then(ActionMaker::of).is_some()
     }
 
     /// Executes the operator. A tensor without another reference may be overwritten.

@@ -2,7 +2,8 @@
 
 use befrost_kernel_api::kernel::{KernelUse, Prepare, Prepared, Rest};
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
-use befrost_tensor::tf::op::{self, Op};
+use befrost_tensor::TensorError;
+use befrost_tensor::tf::op::{self, Attributes, Op};
 use smallvec::SmallVec;
 
 use super::action::{Action, ActionBuilder, ActionRow};
@@ -12,12 +13,18 @@ use super::{
     optionals, pictures, scatters, sequences, stacks, strings, texts, unicode, updates, variables,
 };
 
-/// The entries of a file, unless the Cargo feature of their rows leaves them out.
+/// The entries of a file, unless the Cargo feature of their rows leaves them out, and whether these operators
+/// have no state.
 macro_rules! tables {
     ($($module:ident $feature:literal,)+) => {
-        const TABLES: [&[ActionRow]; [$($feature),+].len()] =
-            [$(if cfg!(feature = $feature) { $module::OPS } else { &[] }),+];
+        const TABLES: [(&[ActionRow], bool); [$($feature),+].len()] =
+            [$((if cfg!(feature = $feature) { $module::OPS } else { &[] }, is_pure($feature))),+];
     };
+}
+
+/// True for the feature of operators on strings.
+const fn is_pure(feature: &str) -> bool {
+    matches!(feature.as_bytes(), b"tf-strings")
 }
 
 tables! {
@@ -45,7 +52,7 @@ tables! {
 }
 
 pub(super) fn add(registry: &mut Registry) {
-    for (operators, _) in TABLES.iter().copied().flatten() {
+    for (operators, _) in TABLES.iter().flat_map(|(ops, _)| *ops) {
         for operator in *operators {
             let row = operator.row();
             registry.add(kernel!(row.op_name, act, |_| attrs::names(row)));
@@ -54,17 +61,37 @@ pub(super) fn add(registry: &mut Registry) {
 }
 
 /// The constructor of an operator's action.
-pub(super) fn of_operator(operator: Op) -> Option<ActionBuilder> {
-    let mut entries = TABLES.iter().copied().flatten();
-    entries.find(|(operators, _)| operators.contains(&operator)).map(|(_, make)| *make)
+#[derive(Clone, Copy)]
+pub(super) struct ActionMaker {
+    make: ActionBuilder,
+    is_pure: bool,
+}
+
+impl ActionMaker {
+    /// That of an operator, if it is implemented by an action.
+    pub(super) fn of(operator: Op) -> Option<ActionMaker> {
+        let mut entries =
+            TABLES.iter().flat_map(|(ops, is_pure)| ops.iter().map(move |entry| (entry, *is_pure)));
+        let ((_, make), is_pure) = entries.find(|((operators, _), _)| operators.contains(&operator))?;
+        Some(ActionMaker { make: *make, is_pure })
+    }
+
+    /// The action with these attributes.
+    ///
+    /// # Errors
+    /// If the operator does not take these attributes.
+    pub(super) fn make(self, attrs: &Attributes<'_>) -> Result<Action, TensorError> {
+        let action = (self.make)(attrs)?;
+        Ok(if self.is_pure { action.interruptible() } else { action })
+    }
 }
 
 impl Prepare for Action {
     fn prepare(site: &KernelUse<'_>) -> Result<Action, String> {
         let row = site.name().strip_prefix("tf.").and_then(op::row);
-        let make = row.and_then(|row| Some((row, of_operator(row.op?)?)));
+        let make = row.and_then(|row| Some((row, ActionMaker::of(row.op?)?)));
         let (row, make) = make.ok_or("TensorFlow has no such operator")?;
-        attrs::attributes(row, site, |attrs| make(attrs).map_err(|error| error.to_string()))
+        attrs::attributes(row, site, |attrs| make.make(attrs).map_err(|error| error.to_string()))
     }
 }
 

@@ -17,7 +17,7 @@ use super::action::tensor;
 use super::files::allow_folder;
 use super::optionals;
 use super::strings::{strings, strings_in};
-use super::tables::of_operator;
+use super::tables::ActionMaker;
 use super::variables::{self, assign_variable_values, remove_variable, variable_values};
 use crate::objects::Tensor;
 
@@ -136,9 +136,9 @@ impl Caller {
         attrs.0.extend(more.iter().copied());
         let row = row(op).unwrap_or_else(|| panic!("{op} has no row"));
         let signature = row.signature();
-        let make = of_operator(row.op.unwrap()).unwrap_or_else(|| panic!("{op} has no kernel"));
+        let maker = ActionMaker::of(row.op.unwrap()).unwrap_or_else(|| panic!("{op} has no kernel"));
         let action =
-            make(&Attributes::new(signature, &attrs)).unwrap_or_else(|error| panic!("{op}: {error}"));
+            maker.make(&Attributes::new(signature, &attrs)).unwrap_or_else(|error| panic!("{op}: {error}"));
         action.call(&operands.iter().collect::<Vec<_>>(), &self.0).map(|results| results.into_vec())
     }
 
@@ -648,15 +648,17 @@ fn wrong_operands_are_errors_of_every_operator() {
         Value::I32(3),
         Value::Chain,
     ];
-    for row in rows().filter(|row| of_operator(row.op.unwrap()).is_some()) {
+    for row in rows().filter(|row| ActionMaker::of(row.op.unwrap()).is_some()) {
         let (op, signature) = (row.name, row.signature());
         let n = signature.inputs.len();
         for value in &values {
             for n in n.saturating_sub(1)..n + 2 {
                 let operands = vec![value.clone(); n];
                 let given = required(signature);
-                let action =
-                    of_operator(row.op.unwrap()).unwrap()(&Attributes::new(signature, &given)).unwrap();
+                let action = ActionMaker::of(row.op.unwrap())
+                    .unwrap()
+                    .make(&Attributes::new(signature, &given))
+                    .unwrap();
                 if let Err(error) = action.call(&operands.iter().collect::<Vec<_>>(), &c.0) {
                     assert!(error.to_string().len() > 10, "{op}: {error}");
                 }
@@ -714,12 +716,12 @@ fn kept_parts_of_lent_tensors_are_copies() {
 #[test]
 fn no_action_gives_out_what_is_lent() {
     let c = Caller(context());
-    for row in rows().filter(|row| of_operator(row.op.unwrap()).is_some()) {
+    for row in rows().filter(|row| ActionMaker::of(row.op.unwrap()).is_some()) {
         let signature = row.signature();
         for n in 1..signature.inputs.len() + 3 {
             let given = required(signature);
-            let make = of_operator(row.op.unwrap()).unwrap();
-            let action = make(&Attributes::new(signature, &given)).unwrap();
+            let maker = ActionMaker::of(row.op.unwrap()).unwrap();
+            let action = maker.make(&Attributes::new(signature, &given)).unwrap();
             let results = with_lent(|lent| action.call(&vec![lent; n], &c.0).unwrap_or_default());
             let lent = |value: &Value| value.downcast_ref::<Tensor>().is_some_and(|x| x.0.is_lent());
             assert!(!results.iter().any(lent), "{}", row.name);

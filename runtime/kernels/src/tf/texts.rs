@@ -387,9 +387,8 @@ impl Grams {
     /// The columns of all rows.
     fn counts(&self, x: &Value, allocator: &Arc<dyn Allocator>) -> Result<Value, KernelError> {
         let (shape, items) = items_of(x)?;
-        let (n_rows, n_items) = match *shape.dims() {
-            [n_items] => (1, n_items),
-            [n_rows, n_items] => (n_rows, n_items),
+        let n_items = match *shape.dims() {
+            [n_items] | [_, n_items] => n_items,
             _ => return Err(KernelError::invalid(format!("rows of shape {shape}, expected rank 1 or 2"))),
         };
         let mut dims = shape.dims().to_vec();
@@ -398,9 +397,9 @@ impl Grams {
         let out = HostTensor::zeros(DType::F32, shape, allocator).map_err(refused)?;
         {
             let mut to = out.write::<f32>().map_err(refused)?;
-            for row in 0..n_rows {
-                let to = &mut to[row * self.columns..(row + 1) * self.columns];
-                self.count(&items[row * n_items..(row + 1) * n_items], to);
+            let rows = items.chunks_exact(n_items.max(1)).zip(to.chunks_exact_mut(self.columns.max(1)));
+            for (items, to) in rows {
+                self.count(items, to);
                 for (to, weight) in to.iter_mut().zip(&self.weights) {
                     *to = weight * if self.counts { *to } else { f32::from(u8::from(*to > 0.0)) };
                 }

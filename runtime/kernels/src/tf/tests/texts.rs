@@ -8,8 +8,11 @@ use befrost_kernel_api::{ExecContext, Value};
 use befrost_tensor::mem::{Limited, Malloc};
 
 use super::super::strings::{strings, strings_in};
-use super::{Caller, context, text, texts, value};
+use super::super::tables::ActionMaker;
+use super::{Caller, context, required, rows, text, texts, value};
+use befrost_kernel_api::error::ErrorCode;
 use befrost_tensor::Shape;
+use befrost_tensor::tf::op::Attributes;
 
 fn refused(op: &str, more: &[(&'static str, &'static str)], operands: &[Value], words: &str) {
     let error = Caller(context()).with(op, more, operands).err().unwrap_or_else(|| panic!("{op} accepts it"));
@@ -218,4 +221,33 @@ fn lists_of_features_that_do_not_fit_are_refused() {
     wrong(&floats(2), &renamed, "list `e`: it is required but could not be found");
     let same = [("feature_list_dense_keys", "s"), ("feature_list_dense_missing_assumed_empty", "s")];
     wrong(&floats(2), &same, "two lists of features have one name");
+}
+
+#[test]
+fn operators_on_strings_stop_when_cancelled() {
+    let cancelled = Caller(context());
+    cancelled.0.request.cancellation.cancel();
+    let all = texts(&["1", "b"]);
+    let width = value("i32:3");
+    for (op, operands) in [
+        ("StringToNumber", vec![&all]),
+        ("StringLower", vec![&all]),
+        ("StringLength", vec![&all]),
+        ("StringJoin", vec![&all, &all]),
+        ("Substr", vec![&all, &width, &width]),
+        ("StringSplitV2", vec![&all, &text(" ")]),
+        ("RegexFullMatch", vec![&all, &text("a")]),
+        ("DecodeBase64", vec![&all]),
+        ("UnicodeScript", vec![&value("i32[2]:65,66")]),
+    ] {
+        assert_eq!(cancelled.error(op, &operands).code(), ErrorCode::Cancelled, "{op}");
+    }
+    // Whatever was not computed is missed by nobody.
+    for row in rows().filter(|row| ActionMaker::of(row.op.unwrap()).is_some()) {
+        let signature = row.signature();
+        let given = required(signature);
+        let action = ActionMaker::of(row.op.unwrap()).unwrap().make(&Attributes::new(signature, &given));
+        let operands = vec![&all; signature.inputs.len()];
+        _ = action.unwrap().call(&operands, &cancelled.0);
+    }
 }
