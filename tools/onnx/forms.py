@@ -60,6 +60,21 @@ def slice_backward():
     return one("Slice", random(3, 4, 2), ["n", 4, "m"], [starts, ends, np.array([0, 1, 2]), steps])
 
 
+@case("form_slice_unknown_number_of_axes")
+def slice_from_found():
+    x = np.zeros((3, 4), np.float32)
+    x[1, 2] = 1
+    nodes = [
+        helper.make_node("NonZero", ["x"], ["found"]),
+        helper.make_node("Reshape", ["found", "all"], ["starts"]),
+        helper.make_node("Add", ["starts", "two"], ["ends"]),
+        helper.make_node("Slice", ["table", "starts", "ends"], ["y0"]),
+        helper.make_node("Slice", ["table", "starts", "ends", "starts"], ["y1"]),
+    ]
+    constants = {"all": np.array([-1]), "two": np.array([2]), "table": random(5, 6, 7)}
+    return nodes, {"x": (x, ["n", 4])}, constants, ["y0", "y1"]
+
+
 @case("form_grid_sample_cubic_border")
 def grid_sample():
     grid = np.array([[[[-1.32, 0.84], [-1.28, -0.5], [0.1, 1.2], [0.3, 0.3]]]], np.float32)

@@ -197,12 +197,18 @@ pub(super) fn slice(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         _ => return Err("it lacks its starts or ends".into()),
     };
     let count = match g.dims(starts)?[..] {
-        [count] if count >= 0 => count as usize,
-        _ => return Err("the number of its axes is not known".into()),
+        [count] => usize::try_from(count).ok(),
+        _ => return Err("its starts are no vector".into()),
     };
-    if let Some(axes) = n.optional(3).filter(|&axes| g.ints_of(axes).is_none()) {
+    let computed = match n.optional(3) {
+        Some(axes) => (count.is_none() || g.ints_of(axes).is_none()).then_some(axes),
+        None if count.is_none() => Some(first_axes(g, starts)?),
+        None => None,
+    };
+    if let Some(axes) = computed {
         return one(slice_along(g, x, [starts, ends], axes, n.optional(4)));
     }
+    let count = count.unwrap_or(0);
     let axes = match axes(g, n, 3, rank)? {
         Some(axes) => axes,
         None => (0..count.min(rank)).collect(),
@@ -242,6 +248,14 @@ pub(super) fn slice(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         return one(g.vector(elements));
     }
     one(g.op(Op::StridedSlice, &[&[x], &vectors[..]].concat(), &attrs))
+}
+
+/// The axes of a slice that names none: the first ones, as many as it has starts.
+fn first_axes(g: &mut OnnxImporter<'_>, starts: ValueId) -> Result<ValueId, Why> {
+    let (zero, one) = (g.int(0)?, g.int(1)?);
+    let n = g.size(starts, 0)?;
+    let n = g.size_value(n)?;
+    g.one(Op::Range, &[zero, n, one])
 }
 
 /// A slice along axes that the program computes: the bounds are scattered into bounds of all axes.
