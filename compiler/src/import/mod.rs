@@ -15,6 +15,7 @@
 
 mod errors;
 pub mod files;
+mod gradients;
 pub mod graphdef;
 mod input;
 pub mod onnx;

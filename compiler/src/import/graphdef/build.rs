@@ -15,6 +15,7 @@ use super::{EntryPoint, FunctionInstance, Importer, Refusal, attr, ends, errors,
 use crate::dialects::tf;
 use crate::dialects::tf_executor::Primitive;
 use crate::grad::CUSTOM_GRADIENT;
+use crate::import::gradients::Resolved;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, FunctionDef, NameAttrList, NodeDef};
@@ -72,7 +73,7 @@ impl<'g> Importer<'g> {
         let targets = entry.targets.iter().map(|name| Ok(body.tensor("run", name)?.0));
         let targets = targets.collect::<Result<Vec<_>, Refusal>>()?;
         let gradients = gradients::resolve(&body, &fetches, &entry.gradients)?;
-        let wanted = fetches.iter().chain(gradients.iter().flat_map(gradients::Resolved::tensors));
+        let wanted = fetches.iter().chain(gradients.iter().flat_map(Resolved::tensors));
         let wanted = wanted.filter(|key| !body.feeds.contains_key(key)).map(|key| key.0);
         let needed = body.needed(targets.iter().copied().chain(wanted))?;
         if !self.supports(&body, &needed) {
@@ -311,7 +312,7 @@ impl<'g> Importer<'g> {
         block: &Block<'_, 'g>,
         mut results: Vec<ValueId>,
         mut result_names: Vec<String>,
-        gradients: &[gradients::Resolved],
+        gradients: &[Resolved<(usize, usize)>],
     ) -> Result<(), Refusal> {
         let n = results.len();
         for request in gradients {
@@ -321,7 +322,7 @@ impl<'g> Importer<'g> {
         let mut operands = results.split_off(n);
         for request in gradients {
             let rest = operands.split_off(request.tensors().count());
-            let made = self.gradients(block.function, request, &operands)?;
+            let made = request.append(&mut self.m, block.function, &operands)?;
             operands = rest;
             results.extend(made.iter().map(|(value, _)| *value));
             for (_, name) in made {

@@ -10,11 +10,13 @@ use befrost_tensor::DType;
 use befrost_tensor::tf::op::{AttrKind, Op, OpRow, Type, added_row};
 
 use super::emit::{AttrArg, DimSize, GraphEmitter, Lowered, Why};
+use super::gradients;
 use super::node::{OnnxNode, domain};
 use super::tensor::{self, ExternalFiles};
 use crate::dialects::tf;
 use crate::import::errors::{self, Refusal};
 use crate::import::files::ModelFiles;
+use crate::import::gradients::Resolved;
 use crate::import::onnx_proto::tensor_shape_proto::dimension::Value as Dim;
 use crate::import::onnx_proto::type_proto::Value as TypeValue;
 use crate::import::onnx_proto::{
@@ -206,13 +208,12 @@ impl<'g> OnnxImporter<'g> {
         if fetches.is_empty() {
             return Err(errors::no_such_tensor("fetch", "", "the graph has no outputs; name what to fetch"));
         }
-        if let Some(request) = options.gradients.first() {
-            let why = "gradients of ONNX models are not supported; differentiate a GraphDef or text";
-            return Err(errors::no_such_tensor("differentiate", &request.name, why));
-        }
+        let gradients = gradients::resolve(&known, &fetches, &options.gradients)?;
+        // An x may be a constant, and is known by its name then.
+        self.is_training = !gradients.is_empty();
         let name = if options.function.is_empty() { "main" } else { &options.function };
         let results: Vec<(&'g str, &str)> = fetches.iter().map(|&name| (name, name)).collect();
-        self.entry(graph, &known, name, &feeds, &results)?;
+        self.entry(graph, &known, name, &feeds, &results, &gradients)?;
         Ok(self.emitter.m)
     }
 
@@ -232,7 +233,8 @@ impl<'g> OnnxImporter<'g> {
         Ok(feeds.iter().filter(is_needed).cloned().collect())
     }
 
-    /// An entry function: its name, its feeds, and what it returns under which names.
+    /// An entry function: its name, its feeds, what it returns under which names, and gradients as further
+    /// results.
     pub(super) fn entry(
         &mut self,
         graph: &'g GraphProto,
@@ -240,6 +242,7 @@ impl<'g> OnnxImporter<'g> {
         name: &str,
         feeds: &[Feed],
         results: &[(&'g str, &str)],
+        gradients: &[Resolved<&'g str>],
     ) -> Result<(), Refusal> {
         let mut args: HashMap<&'g str, usize> = HashMap::new();
         let mut arg_types = Vec::new();
@@ -250,8 +253,10 @@ impl<'g> OnnxImporter<'g> {
             }
             arg_types.push(self.fed_type(known, name, feed)?);
         }
-        let (fetches, result_names): (Vec<&'g str>, Vec<&str>) = results.iter().copied().unzip();
-        let needed = needed(graph, known, &fetches, &args);
+        let (fetches, mut result_names): (Vec<&'g str>, Vec<&str>) = results.iter().copied().unzip();
+        let of_gradients = gradients.iter().flat_map(Resolved::tensors);
+        let wanted: Vec<&'g str> = fetches.iter().chain(of_gradients).copied().collect();
+        let needed = needed(graph, known, &wanted, &args);
         self.expect_supported(graph, &needed)?;
 
         let sym_name = self.m.cx.str_attr(name);
@@ -281,14 +286,11 @@ impl<'g> OnnxImporter<'g> {
         }
         let mut results = Vec::new();
         for name in &fetches {
-            let refuse = |why: &str| errors::no_such_tensor("fetch", name, why);
-            let value = self.get(name).map_err(|why| refuse(&why))?;
-            let value = value.ok_or_else(|| refuse("it is an optional without a value"))?;
-            if self.sequences.contains_key(&value) {
-                return Err(refuse("it is a sequence, and results are tensors"));
-            }
-            results.push(value);
+            results.push(self.tensor_named("fetch", name)?);
         }
+        let made = self.gradients(gradients)?;
+        results.extend(made.iter().map(|(value, _)| *value));
+        result_names.extend(made.iter().map(|(_, name)| name.as_str()));
         self.scopes.pop();
         let m = &mut self.m;
         let end = m.create_named("func.return", &results, &[], &[]);
@@ -471,7 +473,7 @@ impl<'g> OnnxImporter<'g> {
     }
 
     /// The value of a name.
-    fn get(&self, name: &str) -> Result<Option<ValueId>, Why> {
+    pub(super) fn get(&self, name: &str) -> Result<Option<ValueId>, Why> {
         let found = self.scopes.iter().rev().find_map(|scope| scope.get(name).copied());
         found.ok_or_else(|| format!("nothing before it is called '{}'", errors::shown(name)))
     }

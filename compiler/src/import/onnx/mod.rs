@@ -18,6 +18,7 @@
 //! functions are inlined. Loops and branches become regions, which see the values around them.
 
 mod emit;
+mod gradients;
 mod graph;
 mod node;
 mod ops;

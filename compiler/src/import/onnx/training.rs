@@ -51,7 +51,7 @@ impl<'g> OnnxImporter<'g> {
             }
             let fetches: Vec<&'g str> = results.iter().map(|(tensor, _)| *tensor).collect();
             let feeds = OnnxImporter::needed_feeds(graph, known, feeds, &fetches)?;
-            self.entry(graph, known, name, &feeds, results)?;
+            self.entry(graph, known, name, &feeds, results, &[])?;
         }
         Ok(())
     }

@@ -1,0 +1,45 @@
+//! Requests for gradients of a model: its tensors by name.
+
+use super::graph::{Known, OnnxImporter};
+use crate::import::GradientRequest;
+use crate::import::errors::{self, Refusal};
+use crate::import::gradients::Resolved;
+use crate::ir::ValueId;
+
+/// Finds the tensors of the requests.
+pub(super) fn resolve<'g>(
+    known: &Known<'g>,
+    fetches: &[&'g str],
+    requests: &[GradientRequest],
+) -> Result<Vec<Resolved<&'g str>>, Refusal> {
+    let find = |what: &str, name: &str| known.name(what, name);
+    // A model has no variables.
+    requests.iter().map(|request| Resolved::new(request, fetches, find, |_| Ok(()))).collect()
+}
+
+impl<'g> OnnxImporter<'g> {
+    /// Appends requests to the function that is being imported. Returns the gradients and their names.
+    pub(super) fn gradients(
+        &mut self,
+        requests: &[Resolved<&'g str>],
+    ) -> Result<Vec<(ValueId, String)>, Refusal> {
+        let (mut gradients, block) = (Vec::new(), self.block);
+        for request in requests {
+            let values: Result<Vec<ValueId>, Refusal> =
+                request.tensors().map(|name| self.tensor_named("differentiate", name)).collect();
+            gradients.extend(request.append(&mut self.m, block, &values?)?);
+        }
+        Ok(gradients)
+    }
+
+    /// The value of a name, which is a tensor.
+    pub(super) fn tensor_named(&mut self, what: &str, name: &'g str) -> Result<ValueId, Refusal> {
+        let refuse = |why: &str| errors::no_such_tensor(what, name, why);
+        let value = self.get(name).map_err(|why| refuse(&why))?;
+        let value = value.ok_or_else(|| refuse("it is an optional without a value"))?;
+        if self.sequences.contains_key(&value) {
+            return Err(refuse("it is a sequence, and results are tensors"));
+        }
+        Ok(value)
+    }
+}
