@@ -4,7 +4,8 @@
 //! argument of a call, of a branch    the home of the operand in the first call
 //! argument of a loop                 the device with the fewest crossings, preferably the one that makes it
 //!                                    in the body; for an invariant its only reader's device, if it has one
-//! result of a branch                 its home in the first branch
+//! result of a branch                 the device with the fewest crossings from the branches and to readers,
+//!                                    preferably that of the first branch
 //! argument, result of the program    the client's device
 //! ```
 //!
@@ -48,6 +49,8 @@ pub(crate) struct Homes<'a> {
     values: FxHashMap<ValueId, DeviceIndex>,
     /// The homes of each function's results.
     results: FxHashMap<StrId, Vec<Option<DeviceIndex>>>,
+    /// The devices that read the results of functions, as far as they are known where these are walked.
+    readers: FxHashMap<StrId, Vec<BTreeSet<DeviceIndex>>>,
     /// The functions that are being walked, to detect recursion.
     open: FxHashSet<StrId>,
 }
@@ -66,11 +69,16 @@ impl<'a> Homes<'a> {
         let mut order: Vec<(StrId, OpId)> = functions.iter().map(|(&name, &op)| (name, op)).collect();
         // Public functions first, then private ones that nothing calls.
         order.sort_by_key(|&(name, op)| (m.is_private(op), called.contains(&name), op.0));
-        let (values, results, open) = Default::default();
-        let mut homes = Homes { devices, functions, values, results, open };
+        let (values, results, readers, open) = Default::default();
+        let mut homes = Homes { devices, functions, values, results, readers, open };
         let mut of_client = Vec::new();
         for &(name, function) in &order {
             let args = block_of(m, function).map_or(&[][..], |block| m.args(block));
+            if !m.is_private(function) {
+                let n_results = block_of(m, function).and_then(|block| m.last_op(block));
+                let n_results = n_results.map_or(0, |end| m.n_operands(end));
+                homes.readers.insert(name, vec![BTreeSet::from([CLIENT]); n_results]);
+            }
             homes.function(m, name, &vec![CLIENT; args.len()]);
             if !m.is_private(function) || parts.contains(&name) {
                 let n_results = homes.results(name).len();
@@ -232,7 +240,7 @@ impl<'a> Homes<'a> {
             .enumerate()
             .map(|(i, &value)| self.home(m, value).or_else(|| self.reader(m, &names, i)).unwrap_or(own))
             .collect();
-        let results = if control == Control::While {
+        if control == Control::While {
             self.carried(m, op, &names, &mut args);
             self.values.extend(m.results(op).zip(args.iter().copied()));
             let cond = function_attr(m, op, "cond");
@@ -250,16 +258,21 @@ impl<'a> Homes<'a> {
                 }
             }
             return;
-        } else {
-            let mut results: Vec<Option<DeviceIndex>> = vec![None; tf::n_data_results(m, op)];
-            for &name in &names {
-                for (result, of_branch) in results.iter_mut().zip(self.function(m, name, &args)) {
-                    *result = result.or(of_branch);
-                }
-            }
-            results
+        }
+        let given: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
+        let behind: Vec<BTreeSet<DeviceIndex>> =
+            given.iter().map(|&value| self.reading(m, value).collect()).collect();
+        let mut made: Vec<Vec<DeviceIndex>> = vec![Vec::new(); given.len()];
+        for &name in &names {
+            self.readers.entry(name).or_insert_with(|| behind.clone());
+            let of_branch = self.function(m, name, &args);
+            made.iter_mut().zip(of_branch).for_each(|(made, home)| made.extend(home));
+        }
+        let home = |i: usize| match is_handle(m, given[i]) {
+            true => made[i].first().copied(),
+            false => joined(&made[i], &behind[i]),
         };
-        let results: Vec<DeviceIndex> = results.into_iter().map(|home| home.unwrap_or(own)).collect();
+        let results: Vec<DeviceIndex> = (0..given.len()).map(|i| home(i).unwrap_or(own)).collect();
         for name in names {
             let wanted = self.results.get_mut(&name).into_iter().flatten();
             wanted.zip(&results).for_each(|(home, &result)| *home = Some(result));
@@ -326,7 +339,18 @@ impl<'a> Homes<'a> {
 
     /// The devices on which a value is read.
     fn reading(&self, m: &Module, value: ValueId) -> impl Iterator<Item = DeviceIndex> {
-        m.users(value).filter_map(|(op, i)| self.wanted(m, op, i))
+        m.users(value).flat_map(move |(op, i)| match self.behind(m, op, i) {
+            Some(readers) => readers.iter().copied().collect::<Vec<_>>(),
+            None => self.wanted(m, op, i).into_iter().collect(),
+        })
+    }
+
+    /// The devices that read operand number `i` of an op as a result of its function, if it returns it and
+    /// they are known.
+    fn behind(&self, m: &Module, op: OpId, i: usize) -> Option<&BTreeSet<DeviceIndex>> {
+        let block = m.parent_block(op).filter(|&block| m.last_op(block) == Some(op))?;
+        let function = m.block_parent(block).map(|region| m.region_parent(region))?;
+        self.readers.get(&m.symbol_name(function)?)?.get(i)
     }
 
     /// The device on which an argument of these functions is read, if it is one.
@@ -344,6 +368,13 @@ impl<'a> Homes<'a> {
         }
         found
     }
+}
+
+/// The home of a result that branches make on these devices and ops on others read: the device with the
+/// fewest crossings, of which each branch may have one.
+fn joined(made: &[DeviceIndex], readers: &BTreeSet<DeviceIndex>) -> Option<DeviceIndex> {
+    let all = || made.iter().chain(readers).copied();
+    all().min_by_key(|&home| all().filter(|&device| device != home).count())
 }
 
 /// The only block of a function.
