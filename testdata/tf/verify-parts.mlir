@@ -206,3 +206,54 @@ func.func private @main.B(%s: !dev.step) {
   dev.send %y in %s channel 4 to "A" : tensor<f32>
   tfrt.return
 }
+
+// -----
+
+func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
+  %r = dev.parts(%x, %p) {parts = [@main.A, @main.B], takes = [[0, 1], []], gives = [[0], []]} : (tensor<f32>, tensor<i1>) -> tensor<f32>
+  tfrt.return %r : tensor<f32>
+}
+func.func private @main.A(%x: tensor<f32>, %p: tensor<i1>, %s: !dev.step) -> tensor<f32> {
+  // expected-note @+1 {{sent here}}
+  dev.send %x, %p in %s channel 4 to "B" : tensor<f32>, tensor<i1>
+  tfrt.return %x : tensor<f32>
+}
+func.func private @main.B(%s: !dev.step) {
+  // expected-error @+1 {{the parts do not fit together: channel 4 is sent as tensor<f32>, tensor<i1> and received as tensor<f32>}}
+  %y = dev.recv in %s channel 4 from "A" : tensor<f32>
+  tfrt.return
+}
+
+// -----
+
+func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
+  %r = dev.parts(%x, %p) {parts = [@main.A, @main.B], takes = [[0, 1], []], gives = [[0], []]} : (tensor<f32>, tensor<i1>) -> tensor<f32>
+  tfrt.return %r : tensor<f32>
+}
+func.func private @main.A(%x: tensor<f32>, %p: tensor<i1>, %s: !dev.step) -> tensor<f32> {
+  // expected-note @+1 {{sent here}}
+  dev.send %x in %s channel 4 to "B" : tensor<f32>
+  tfrt.return %x : tensor<f32>
+}
+func.func private @main.B(%s: !dev.step) {
+  // expected-error @+1 {{the parts do not fit together: channel 4 is sent as tensor<f32> and received as tensor<f32>, tensor<i1>}}
+  %y, %q = dev.recv in %s channel 4 from "A" : tensor<f32>, tensor<i1>
+  tfrt.return
+}
+
+// -----
+
+func.func @main(%x: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
+  %r = dev.parts(%x, %p) {parts = [@main.A, @main.B], takes = [[0, 1], []], gives = [[0], []]} : (tensor<f32>, tensor<i1>) -> tensor<f32>
+  tfrt.return %r : tensor<f32>
+}
+func.func private @main.A(%x: tensor<f32>, %p: tensor<i1>, %s: !dev.step) -> tensor<f32> {
+  // expected-note @+1 {{sent here}}
+  dev.send %x, %p in %s channel 4 to "B" : tensor<f32>, tensor<i1>
+  tfrt.return %x : tensor<f32>
+}
+func.func private @main.B(%s: !dev.step) {
+  // expected-error @+1 {{the parts do not fit together: channel 4 is sent as tensor<f32>, tensor<i1> and received as tensor<f32>, tensor<i32>}}
+  %y, %q = dev.recv in %s channel 4 from "A" : tensor<f32>, tensor<i32>
+  tfrt.return
+}

@@ -10,6 +10,8 @@
 //! %0 = dev.recv in %s channel 3 from "DEVICE" : tensor<4xf32>
 //! %0 = dev.recv in %s channel 3 from "DEVICE" {start = 120 : i64} : tensor<4xf32>      when it is read first
 //! %0 = dev.recv in %s after %c channel 3 from "DEVICE" : tensor<4xf32>      not before %c is complete
+//! dev.send %0, %p in %s channel 3 to "DEVICE" : tensor<4xf32>, tensor<i1>    with predicates, in one message
+//! %0, %p = dev.recv in %s channel 3 from "DEVICE" : tensor<4xf32>, tensor<i1>
 //! %c = dev.fence(%a)                                 after all effects before it; later ones wait for it
 //! %r = dev.parts(%x) {parts = [@main.CPU_0, @main.CPU_1], takes = [[0], []], gives = [[], [0]]}
 //!     : (tensor<4xf32>) -> tensor<4xf32>             one step: all parts together
@@ -21,7 +23,7 @@ use super::{
 };
 use crate::dialects::def::Folded;
 use crate::dialects::{Traits, tf};
-use crate::ir::{KnownType, Module, OpId};
+use crate::ir::{KnownType, Module, OpId, ValueId};
 
 /// The op that transfers a value to another device.
 pub const TRANSFER: &str = "dev.transfer";
@@ -43,6 +45,11 @@ pub const RECV: &str = "dev.recv";
 
 /// The op that joins the effects before it, and those of other parts, before later ones.
 pub const FENCE: &str = "dev.fence";
+
+/// The values that a send hands over: the value, and the predicates that ride on it.
+pub fn sent(m: &Module, op: OpId) -> impl Iterator<Item = ValueId> {
+    m.operands(op).enumerate().filter(|&(i, _)| i != 1).map(|(_, value)| value)
+}
 
 /// The op that runs the parts of a program.
 pub const PARTS: &str = "dev.parts";
@@ -100,10 +107,14 @@ pub(super) fn ops(r: &mut Registry) {
             .observes()
             .operand("value", T::Any)
             .operand("step", step)
+            .operand_with("predicates", T::Any, Arity::Variadic, OperandMode::Required)
             .attr("channel", A::Int(KnownType::I64))
             .attr("to", A::Str)
             .effect(Access::Write, EffectResource::ExecutionContext)
-            .format("$value `in` $step `channel` $channel `to` $to attr-dict `:` type($value)")
+            .format(
+                "$value (`,` $predicates^)? `in` $step `channel` $channel `to` $to attr-dict \
+                 `:` type($value) (`,` type($predicates)^)?",
+            )
             .kernel(),
     );
     r.add(
@@ -113,9 +124,11 @@ pub(super) fn ops(r: &mut Registry) {
             .attr("channel", A::Int(KnownType::I64))
             .attr("from", A::Str)
             .result("value", T::Any)
+            .result_with("predicates", T::Any, Arity::Variadic)
             .effect(Access::Write, EffectResource::ExecutionContext)
             .format(
-                "`in` $step (`after` $after^)? `channel` $channel `from` $from attr-dict `:` type($value)",
+                "`in` $step (`after` $after^)? `channel` $channel `from` $from attr-dict \
+                 `:` type($value) (`,` type($predicates)^)?",
             )
             .kernel()
             .asynchronous(),

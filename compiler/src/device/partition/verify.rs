@@ -1,7 +1,7 @@
 //! `verify-parts`: parts of a program fit together.
 //!
 //! ```text
-//! dev.parts ─walk all frames of all parts─▶ sends, recvs by (channel, frame) ─▶ one each, of one type,
+//! dev.parts ─walk all frames of all parts─▶ sends, recvs by (channel, frame) ─▶ one each, of equal types,
 //!                      │                                                        in the same branches
 //!                      └─ a node per op, an edge per wait, send ─▶ recv ──────▶ no circle
 //! ```
@@ -30,7 +30,7 @@ use crate::dialects::dev;
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::{self, GRAPH, Primitive};
 use crate::graph::effects::{access, callees, effectful, functions};
-use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, ValueId};
+use crate::ir::{AttrKind, BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::print::type_text;
 
@@ -349,10 +349,10 @@ impl<'m> PartWalk<'m> {
                     report(send.op, format!("channel {channel} is sent and never received"), None);
                 }
                 ([send], [recv]) => {
-                    let (sent, received) = (m.operand(send.op, 0), m.result(recv.op, 0));
-                    let [sent, received] = [sent, received].map(|value| m.value_type(value));
+                    let sent: Vec<TypeId> = dev::sent(m, send.op).map(|value| m.value_type(value)).collect();
+                    let received: Vec<TypeId> = m.results(recv.op).map(|value| m.value_type(value)).collect();
                     if sent != received {
-                        let [sent, received] = [sent, received].map(|ty| type_text(&m.cx, ty));
+                        let [sent, received] = [sent, received].map(|types| types_text(m, &types));
                         let what = format!("channel {channel} is sent as {sent} and received as {received}");
                         report(recv.op, what, Some((send.op, "sent here")));
                     } else if !recv.branches.starts_with(&send.branches) {
@@ -390,6 +390,11 @@ impl<'m> PartWalk<'m> {
             cx.report(errors::unfit(self.m, first, &what, other));
         }
     }
+}
+
+/// The types of what crosses on a channel.
+fn types_text(m: &Module, types: &[TypeId]) -> String {
+    types.iter().map(|&ty| type_text(&m.cx, ty)).collect::<Vec<_>>().join(", ")
 }
 
 /// True for the `dev.enter` of a loop.

@@ -148,16 +148,18 @@ impl Classes {
     /// Ties what is sent on each channel to what is received from it. The other end of a channel may be in
     /// another module: then the value keeps its type.
     fn channels(&mut self, m: &Module, blocks: &[BlockId]) {
-        let mut channels: FxHashMap<AttrId, [Vec<ValueId>; 2]> = FxHashMap::default();
+        let mut channels: FxHashMap<(AttrId, usize), [Vec<ValueId>; 2]> = FxHashMap::default();
         for op in blocks.iter().flat_map(|&block| m.ops_in(block)) {
-            let (end, value) = match m.op_name_str(op) {
-                dev::SEND => (0, m.operand(op, 0)),
-                dev::RECV => (1, m.result(op, 0)),
+            let (end, values): (usize, Vec<ValueId>) = match m.op_name_str(op) {
+                dev::SEND => (0, dev::sent(m, op).collect()),
+                dev::RECV => (1, m.results(op).collect()),
                 _ => continue,
             };
             match m.attr_named(op, "channel").filter(|_| !is_in_other_memory(m, op)) {
-                Some(channel) => channels.entry(channel).or_default()[end].push(value),
-                None => self.fixed.push(value),
+                Some(channel) => values.into_iter().enumerate().for_each(|(i, value)| {
+                    channels.entry((channel, i)).or_default()[end].push(value);
+                }),
+                None => self.fixed.extend(values),
             }
             self.roles.insert(op, ScalarRole::Passes);
         }

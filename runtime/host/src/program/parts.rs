@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use bef_format::{AttrView, FunctionKind, FunctionView, Image, KernelView};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::check::MAX_ERRORS;
+use super::check::{MAX_ERRORS, n_passed};
 use super::error::KernelUseError;
 use super::kernels::Kernels;
 use befrost_kernel_api::executor::location_of;
@@ -260,9 +260,10 @@ impl<'w> PartWalk<'w> {
             let [sends, recvs] = ends;
             match (sends.first(), recvs.first()) {
                 (Some(&send), Some(&recv)) => {
-                    let types = [self.type_of(&send), self.type_of(&recv)];
-                    if !is_one_type(types) {
-                        let [sent, received] = types;
+                    let [sent, received] = [self.types_of(&send), self.types_of(&recv)];
+                    let mut pairs = sent.iter().zip(&received).map(|(&sent, &received)| [sent, received]);
+                    if sent.len() != received.len() || !pairs.all(is_one_type) {
+                        let [sent, received] = [sent, received].map(|types| types.join(", "));
                         let what = format!("channel {channel} is sent as {sent} and received as {received}");
                         found.push((recv, what, Some(send)));
                     }
@@ -291,14 +292,19 @@ impl<'w> PartWalk<'w> {
         (function, function.kernel(end.kernel))
     }
 
-    /// The type of what an end sends or receives.
-    fn type_of(&self, end: &PartEnd) -> &'w str {
+    /// The types of what an end sends or receives.
+    fn types_of(&self, end: &PartEnd) -> Vec<&'w str> {
         let (function, kernel) = self.kernel(end);
-        let register = match self.kernels.of(&kernel).signature.step {
-            Some(StepUse::Sends) => kernel.operands()[0],
-            _ => kernel.first_result(),
-        };
-        self.image.type_name(function.register_type(register))
+        let type_of = |register: u32| self.image.type_name(function.register_type(register));
+        let signature = &self.kernels.of(&kernel).signature;
+        if signature.step == Some(StepUse::Receives) {
+            return (kernel.first_result()..).take(kernel.n_results() as usize).map(type_of).collect();
+        }
+        // All but the step, and the order edges that the kernel does not see.
+        let operands = kernel.operands();
+        let n = n_passed(&kernel, signature, |i| type_of(operands[i]));
+        let sent = operands.iter().take(n).enumerate().filter(|&(i, _)| i != 1);
+        sent.map(|(_, &register)| type_of(register)).collect()
     }
 
     fn error(&self, (end, what, other): Misfit) -> KernelUseError {

@@ -82,9 +82,9 @@ pub enum StepUse {
     Enters,
     /// Goes to the next iteration of its frame.
     Advances,
-    /// Sends its first operand, on the channel that the first attribute numbers.
+    /// Sends all operands but the second, the step, on the channel that the first attribute numbers.
     Sends,
-    /// Receives its result on such a channel: it waits for another kernel of its execution.
+    /// Receives its results on such a channel: it waits for another kernel of its execution.
     Receives,
 }
 

@@ -6,7 +6,8 @@
 //! | `dev.enter(step)` | the first iteration of the frame `bef.frame` in it |
 //! | `dev.next(step)` | the next iteration |
 //! | `dev.send(value, step)` | none; hands over the value, also an error or a dead one |
-//! | `dev.recv(step)` | the value that was sent |
+//! | `dev.send(value, step, predicate)` | the same with a predicate, in one message: each as it is |
+//! | `dev.recv(step)` | the value that was sent, and the predicate if it has a second result |
 //! | `dev.transfer(value)` | the value in the memory of another device |
 //!
 //! A recv whose value cannot be sent any more, because the step is gone or the execution can only wait, has
@@ -67,6 +68,18 @@ impl Object for StepFrame {
     }
 }
 
+/// A value and what is sent with it. Only steps have it: no register does.
+#[derive(Debug)]
+struct Message(Vec<Value>);
+
+impl Object for Message {
+    const TYPES: &'static [&'static str] = &["!dev.message"];
+
+    fn display(&self) -> String {
+        format!("{} values", self.0.len())
+    }
+}
+
 /// A kernel that uses a step in this way.
 fn with_step(kernel: Kernel, step: StepUse) -> Kernel {
     let signature = Signature { step: Some(step), ..(*kernel.signature).clone() };
@@ -92,6 +105,7 @@ pub fn dev(registry: &mut Registry) {
     let channel = || vec![number, text()];
     let sent = Signature {
         operands: vec![&[], StepFrame::TYPES],
+        rest: Some(&[]),
         attrs: channel(),
         takes_any_state: true,
         observes: true,
@@ -102,6 +116,7 @@ pub fn dev(registry: &mut Registry) {
     let received = Signature {
         operands: vec![StepFrame::TYPES],
         results: vec![&[]],
+        rest_results: Some(&[]),
         attrs: channel(),
         completion: Completion::Async,
         step: Some(StepUse::Receives),
@@ -234,15 +249,38 @@ fn arrived(value: Value, frame: &KernelFrame<'_>) -> Result<Value, KernelError> 
     }
 }
 
-fn send(frame: &mut KernelFrame<'_>) -> Outcome {
-    let Some(value) = frame.take_operand(0).or_else(|| frame.operand(0).cloned()) else {
-        return Outcome::Operand;
-    };
-    // A receiver that got a pending value would wait for it as if it came from elsewhere, and not for a send.
-    if value.final_value().is_none() {
-        let message = "the value is not final: it must not be lenient";
-        return Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message));
+/// An operand that is sent.
+fn sent(frame: &mut KernelFrame<'_>, i: usize) -> Result<Value, Outcome> {
+    if let Some(value) = frame.take_operand(i) {
+        return Ok(value);
     }
+    match frame.raw_operand(i) {
+        // A receiver that got a pending value would wait for it as if it came from elsewhere, and not for a
+        // send.
+        Some(Value::Async(_)) => {
+            let message = "the value is not final: it must not be lenient";
+            Err(Outcome::error(KernelError::new(ErrorCode::FailedPrecondition, message)))
+        }
+        _ => Err(Outcome::Operand),
+    }
+}
+
+/// The value that a send hands over, or a message of all that it sends.
+fn message(frame: &mut KernelFrame<'_>) -> Result<Value, Outcome> {
+    let value = sent(frame, 0)?;
+    if frame.n_operands() == 2 {
+        return Ok(value);
+    }
+    let more = (2..frame.n_operands()).map(|i| sent(frame, i));
+    let all = std::iter::once(Ok(value)).chain(more).collect::<Result<_, _>>()?;
+    Ok(Value::object(Message(all)))
+}
+
+fn send(frame: &mut KernelFrame<'_>) -> Outcome {
+    let value = match message(frame) {
+        Ok(value) => value,
+        Err(outcome) => return outcome,
+    };
     let channel = channel(frame);
     let Some(at) = frame.operand(1).and_then(|at| at.downcast_ref::<StepFrame>()) else {
         return Outcome::Operand;
@@ -275,15 +313,35 @@ fn recv(frame: &mut KernelFrame<'_>) -> Outcome {
     }))
 }
 
-/// The value that was delivered to a recv in an iteration of a frame, where its device reads it.
+/// The value that was sent. What was sent with it is stored as the further results.
+fn unpacked(sent: Value, frame: &mut KernelFrame<'_>) -> Result<Value, KernelError> {
+    let mut values = match sent.into_object::<Message>() {
+        Ok(Message(values)) => values,
+        Err(value) if frame.n_results() == 1 => return Ok(value),
+        Err(value) => vec![value],
+    };
+    if values.len() != frame.n_results() {
+        let (channel, sent, received) = (channel(frame), values.len(), frame.n_results());
+        let message = format!("channel {channel}: {sent} of {received} values are sent in a message");
+        return Err(KernelError::new(ErrorCode::Internal, message));
+    }
+    for (i, value) in (1..).zip(values.drain(1..)) {
+        let value = arrived(value, frame)?;
+        frame.set_result(i, value);
+    }
+    Ok(values.pop().unwrap_or_default())
+}
+
+/// The value that was delivered to a recv in an iteration of a frame, where its device reads it. The
+/// further results are stored.
 fn received(
     delivery: Delivery,
     of: FrameId,
     name: Option<&Arc<FrameName>>,
-    frame: &KernelFrame<'_>,
+    frame: &mut KernelFrame<'_>,
 ) -> Result<Value, KernelError> {
     let why = match delivery {
-        Ok(value) => return arrived(value, frame),
+        Ok(sent) => return arrived(unpacked(sent, frame)?, frame),
         Err(NotReceived::Aborted(error)) => return Err(error),
         Err(NotReceived::NeverSent) => "never sent",
         Err(NotReceived::Twice) => "received twice",
