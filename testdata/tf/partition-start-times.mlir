@@ -11,8 +11,8 @@
 // CHECK-LABEL: func.func private @main.CPU_1(
 // CHECK: dev.recv {{.*}} {start = 2000 : i64} : tensor<f32>
 // CHECK-LABEL: func.func private @main.CPU_0(
-// CHECK: %[[P:.*]] = dev.recv {{.*}} {start = 4002 : i64} : tensor<i1>
-// CHECK: "tf.If"(%[[P]]
+// CHECK: %[[B:.*]]:2 = dev.recv {{.*}} {start = 4002 : i64} : tensor<f32>, tensor<i1>
+// CHECK: "tf.If"(%[[B]]#1
 // EXEC: 'main' returned
 func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %a = "tf.Sin"(%x) {device = "/cpu:0"} : (tensor<f32>) -> tensor<f32>

@@ -16,7 +16,7 @@ use befrost_testing::dice::Dice;
 /// The number of edits of each program.
 const EDITS: u64 = 96;
 
-/// A loop with a conditional in it, on two devices.
+/// A loop with a conditional in it, on two devices. The predicate rides on a value.
 const CONDITIONAL: &str = r#"
 func.func @main(%n: tensor<i32>, %x: tensor<f32>) -> tensor<f32> {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
@@ -34,18 +34,21 @@ func.func private @body(%i: tensor<i32>, %n: tensor<i32>, %x: tensor<f32>) -> (t
   %zero = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
   %j = "tf.AddV2"(%i, %one) {device = "/cpu:0"} : (tensor<i32>, tensor<i32>) -> tensor<i32>
   %p = "tf.Less"(%x, %zero) {device = "/cpu:0"} : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  %y = "tf.If"(%p, %x) {then_branch = @then, else_branch = @else} : (tensor<i1>, tensor<f32>) -> tensor<f32>
+  %k = "tf.Cast"(%j) {device = "/cpu:0"} : (tensor<i32>) -> tensor<f32>
+  %y = "tf.If"(%p, %x, %k) {then_branch = @then, else_branch = @else} : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
   tfrt.return %j, %n, %y : tensor<i32>, tensor<i32>, tensor<f32>
 }
-func.func private @then(%x: tensor<f32>) -> tensor<f32> {
+func.func private @then(%x: tensor<f32>, %k: tensor<f32>) -> tensor<f32> {
   %y = "tf.Neg"(%x) {device = "/cpu:1"} : (tensor<f32>) -> tensor<f32>
   %z = "tf.AddV2"(%y, %x) {device = "/cpu:0"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %u = "tf.AddV2"(%z, %y) {device = "/cpu:1"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
   tfrt.return %u : tensor<f32>
 }
-func.func private @else(%x: tensor<f32>) -> tensor<f32> {
+func.func private @else(%x: tensor<f32>, %k: tensor<f32>) -> tensor<f32> {
   %y = "tf.AddV2"(%x, %x) {device = "/cpu:1"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  tfrt.return %y : tensor<f32>
+  %z = "tf.Sub"(%k, %k) {device = "/cpu:1"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %u = "tf.AddV2"(%y, %z) {device = "/cpu:1"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  tfrt.return %u : tensor<f32>
 }
 "#;
 
@@ -149,8 +152,8 @@ fn run(kernels: &str, queue: &str) -> Option<Datum> {
 }
 
 /// One edit of the parts: a channel gets another number, a send is removed, a type changes, a send is
-/// moved, a frame gets another name, a recv waits for a value of its function, or a loop of a part has one
-/// iteration in flight at most.
+/// moved, a frame gets another name, a recv waits for a value of its function, a predicate is not sent, or a
+/// loop of a part has one iteration in flight at most.
 fn edited(parts: &str, dice: &mut Dice) -> String {
     let mut lines: Vec<String> = parts.lines().map(str::to_owned).collect();
     let having = |what: &str| -> Vec<usize> {
@@ -158,7 +161,7 @@ fn edited(parts: &str, dice: &mut Dice) -> String {
     };
     let (crossings, sends) = (having(" channel "), having("dev.send "));
     let at = crossings[dice.below(crossings.len())];
-    match dice.below(7) {
+    match dice.below(8) {
         0 => {
             let (start, rest) = lines[at].split_once(" channel ").expect("a channel");
             let end = rest.find(' ').expect("an end");
@@ -193,6 +196,16 @@ fn edited(parts: &str, dice: &mut Dice) -> String {
                 let ty = lines[at].rsplit("-> ").next().unwrap_or_default().to_owned();
                 lines[recv] = lines[recv].replacen(" channel ", " after %edit channel ", 1);
                 lines.insert(recv, format!("    %edit = tfrt.merge.chains {value} : {ty}"));
+            }
+        }
+        6 => {
+            let send = sends.iter().copied().find(|&i| lines[i].contains(", %"));
+            let parts = send.and_then(|at| {
+                let (sent, rest) = lines[at].split_once(" in ")?;
+                Some((at, sent.rsplit_once(", ")?.0, rest.rsplit_once(", ")?.0))
+            });
+            if let Some((at, sent, rest)) = parts {
+                lines[at] = format!("{sent} in {rest}");
             }
         }
         _ => {

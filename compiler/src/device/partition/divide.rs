@@ -54,6 +54,8 @@ pub(super) struct PartFunction {
     pub(super) signals: FxHashMap<(Vec<ValueId>, PartIndex), ValueId>,
     /// The values that it has received.
     pub(super) early: EarlyValues,
+    /// The predicates of its branches, each with whether something needs it itself.
+    pub(super) needs: FxHashMap<ValueId, bool>,
 }
 
 impl PartFunction {
@@ -74,7 +76,7 @@ pub(super) struct Divide<'a, 'm, 'c> {
     /// When ops begin, if that was simulated.
     starts: Option<StartTimes>,
     /// The op that is being divided, and its function.
-    reader: Option<(OpId, StrId)>,
+    pub(super) reader: Option<(OpId, StrId)>,
     pub(super) reach: &'a Reach<'a>,
     pub(super) effects: EffectParts,
     /// The loops of the graph of primitives that is being divided.
@@ -232,6 +234,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             values,
             signals: FxHashMap::default(),
             early: EarlyValues::default(),
+            needs: FxHashMap::default(),
         }
     }
 
@@ -284,22 +287,39 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             self.cx.report(errors::handle_crosses(m, at, &self.parts.names[home], &self.parts.names[part]));
             return None;
         }
+        self.bring(value, &[], part, made)?;
+        made.get(&part)?.values.get(&value).copied()
+    }
+
+    /// Sends a value to a part, and with it predicates of the same home; returns these.
+    pub(super) fn bring(
+        &mut self,
+        value: ValueId,
+        riders: &[ValueId],
+        part: PartIndex,
+        made: &mut MadeParts,
+    ) -> Option<Vec<ValueId>> {
+        let m = self.m();
+        let (op, home) = (m.defining_op(value), self.reach.home(m, value)?);
         // An argument has no location; that of a reader is used.
         let at = op.or_else(|| m.users(value).next().map(|(user, _)| user));
         let loc = at.map_or(LocId::UNKNOWN, |op| m.loc(op));
-        let sent = *made.get(&home)?.values.get(&value)?;
+        let all = std::iter::once(&value).chain(riders);
+        let sent: Option<Vec<ValueId>> = all.map(|of| made.get(&home)?.values.get(of).copied()).collect();
         let is_condition = op.is_some_and(|op| Primitive::of(m, op) == Some(Primitive::LoopCond));
         let frame = self.cross_in(value, [home, part], made);
         let after = self.after_read(value, part, made);
         let (from, to) = (made.get(&home)?, made.get(&part)?);
-        let mut received = self.cross(sent, (from, to), frame, (loc, after));
+        let mut received = self.cross_all(&sent?, (from, to), frame, (loc, after));
+        let riders = received.split_off(1);
+        let mut received = received.pop()?;
         if is_condition {
             let ty = self.m().value_type(received);
             let cond = self.append(to, loc, Primitive::LoopCond.op_name(), &[received], &[ty], &[]);
             received = self.m().result(cond, 0);
         }
         made.get_mut(&part)?.values.insert(value, received);
-        Some(received)
+        Some(riders)
     }
 
     /// A chain for which the recv of a value waits, so that the part does not receive too much before it is
@@ -336,20 +356,34 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         self.m().result(cast, 0)
     }
 
-    /// Sends a value of one part to another, in a frame of the graph that is being divided.
+    /// Sends a chain of one part to another, in a frame of the graph that is being divided.
     pub(super) fn cross(
         &mut self,
-        value: ValueId,
+        chain: ValueId,
+        parts: (&PartFunction, &PartFunction),
+        frame: FrameId,
+        loc: LocId,
+    ) -> ValueId {
+        self.n_signals += 1;
+        self.cross_all(&[chain], parts, frame, (loc, None))[0]
+    }
+
+    /// Sends values of one part to another in one message: a value, and predicates that ride on it. These are
+    /// never rounded.
+    fn cross_all(
+        &mut self,
+        values: &[ValueId],
         (from, to): (&PartFunction, &PartFunction),
         frame: FrameId,
         (loc, after): (LocId, Option<ValueId>),
-    ) -> ValueId {
-        let own = self.m().value_type(value);
+    ) -> Vec<ValueId> {
+        let (mut sent, own) = (values.to_vec(), self.m().value_type(values[0]));
         let wire = self.on_wire(own);
-        let (ty, value) = match wire {
-            Some(ty) => (ty, self.cast(value, ty, from, loc)),
-            None => (own, value),
-        };
+        if let Some(ty) = wire {
+            sent[0] = self.cast(sent[0], ty, from, loc);
+        }
+        let types: Vec<TypeId> = sent.iter().map(|&value| self.m().value_type(value)).collect();
+        sent.insert(1, from.step_of(frame));
         if self.n_channels == MAX_CHANNELS {
             self.cx.report(errors::too_many_channels(self.m(), self.reader.map(|(op, _)| op), MAX_CHANNELS));
         }
@@ -358,15 +392,18 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let (sender, receiver) = (&self.parts.devices[from.part], &self.parts.devices[to.part]);
         let (sender, receiver) = (self.r.cx().str_attr(sender), self.r.cx().str_attr(receiver));
         let attrs = [("to", receiver), ("channel", channel)];
-        self.append(from, loc, dev::SEND, &[value, from.step_of(frame)], &[], &attrs);
+        self.append(from, loc, dev::SEND, &sent, &[], &attrs);
         let start = self.starts.as_ref().zip(self.reader).map(|(starts, (op, of))| starts.start(op, of));
         let start = start.map(|start| ("start", self.r.cx().int_attr(KnownType::I64.id(), start)));
         let attrs: Vec<(&str, AttrId)> =
             [("from", sender), ("channel", channel)].into_iter().chain(start).collect();
         let operands: Vec<ValueId> = std::iter::once(to.step_of(frame)).chain(after).collect();
-        let recv = self.append(to, loc, dev::RECV, &operands, &[ty], &attrs);
-        let received = self.m().result(recv, 0);
-        if wire.is_some() { self.cast(received, own, to, loc) } else { received }
+        let recv = self.append(to, loc, dev::RECV, &operands, &types, &attrs);
+        let mut received: Vec<ValueId> = self.m().results(recv).collect();
+        if wire.is_some() {
+            received[0] = self.cast(received[0], own, to, loc);
+        }
+        received
     }
 
     /// Lets effects of an op on these parts wait for the last ones on other parts.
@@ -381,8 +418,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                     self.m().result(fence, 0)
                 });
                 last.fences.insert(before, chain);
-                signals.push(self.cross(chain, (from, to), ROOT, (loc, None)));
-                self.n_signals += 1;
+                signals.push(self.cross(chain, (from, to), ROOT, loc));
             }
             if let (Some(of), false) = (made.get(&part), signals.is_empty()) {
                 self.append(of, loc, dev::FENCE, &signals, &[CHAIN], &[]);
@@ -452,7 +488,10 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         for part in members {
             let mut operands = Vec::new();
             for (i, &value) in data.iter().enumerate() {
-                if i < first || self.reach.takers(self.m(), op, i - first).contains(&part) {
+                if i < first {
+                    let Some(predicate) = self.predicate(op, part, made) else { return };
+                    operands.push(predicate);
+                } else if self.reach.takers(self.m(), op, i - first).contains(&part) {
                     let Some(value) = self.need(value, part, made) else { return };
                     operands.push(value);
                 }
@@ -528,7 +567,6 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let m = self.m();
         let (end_name, loc) = (m.op_name(end), m.loc(end));
         let returned: Vec<ValueId> = m.operands(end).collect();
-        let homes = self.reach.results(name);
         let role = self.reach.role(name);
         let parts: Vec<PartIndex> = made.keys().copied().collect();
         // All crossings first: a return is the last op.
@@ -536,14 +574,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         for part in parts {
             let mut values = Vec::new();
             for (i, &value) in returned.iter().enumerate() {
-                let here = match role {
-                    Role::Condition => true,
-                    Role::Body => {
-                        self.reach.functions[&name].takes.get(i).is_some_and(|of| of.contains(&part))
-                    }
-                    Role::Other => homes.get(i) == Some(&part),
-                };
-                if here {
+                if self.reach.returns(name, i, part) {
                     let Some(value) = self.need(value, part, made) else { return };
                     values.push(value);
                 }

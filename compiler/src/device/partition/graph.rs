@@ -292,8 +292,7 @@ impl Divide<'_, '_, '_> {
         let mut gates = FxHashMap::from_iter([(owner, decided)]);
         for &part in members.iter().filter(|&&part| part != owner) {
             [owner, part].into_iter().for_each(|part| self.enter(frame, part, made));
-            let gate = self.cross(decided, (made.get(&owner)?, made.get(&part)?), frame, (loc, None));
-            self.n_signals += 1;
+            let gate = self.cross(decided, (made.get(&owner)?, made.get(&part)?), frame, loc);
             gates.insert(part, gate);
         }
         Some(gates)
@@ -308,7 +307,8 @@ impl Divide<'_, '_, '_> {
     ) -> Option<ValueId> {
         let m = self.m();
         let home = self.reach.home(m, value)?;
-        let is_read = m.users(value).any(|(user, _)| !is_merge(m, user) && self.reads(user, value, part));
+        let is_read =
+            m.users(value).any(|(user, i)| !is_merge(m, user) && self.reach.reads(m, user, i, part));
         let of = made.get(&part)?;
         let key = (vec![value], home);
         if home == part || is_read || of.values.contains_key(&value) {
@@ -321,17 +321,6 @@ impl Divide<'_, '_, '_> {
         let signal = self.signal(&[value], (home, part), made)?;
         made.get_mut(&part)?.signals.insert(key, signal);
         Some(signal)
-    }
-
-    /// True if an op needs a value in this part.
-    fn reads(&self, op: OpId, value: ValueId, part: PartIndex) -> bool {
-        let (m, reach) = (self.m(), self.reach);
-        let Some(control) = Control::of(m, op) else { return reach.part_of_op(m, op) == part };
-        let first = usize::from(matches!(control, Control::If | Control::Case));
-        m.operands(op).enumerate().filter(|&(_, operand)| operand == value).any(|(i, _)| match i < first {
-            true => reach.members(m, op).contains(&part),
-            false => reach.takers(m, op, i - first).contains(&part),
-        })
     }
 
     /// Ends the graph of a part with the results that it gives. They wait for the control edges of the part.

@@ -16,7 +16,8 @@
 //! each part that reads it. The parts of one call share a step (`!dev.step`), in which sends and recvs are
 //! matched by key: the channel of the value and the frame in which it was sent. `dev.enter` makes the frame
 //! of a loop, or of one of several calls of a function, and `dev.next` the frame of the next iteration.
-//! Frames have the same names in all parts, hence the keys agree.
+//! Frames have the same names in all parts, hence the keys agree. A predicate rides on a value where one
+//! crosses with it ([`riders`]).
 //!
 //! A recv has the simulated start of its first reader, in nanoseconds. It may have to wait, so that not too
 //! much is received [`early`].
@@ -34,6 +35,7 @@ mod order;
 pub(super) mod primitives;
 mod prune;
 mod reach;
+mod riders;
 mod signals;
 #[cfg(test)]
 mod tests;

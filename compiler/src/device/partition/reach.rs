@@ -34,6 +34,8 @@ pub(super) struct FunctionParts {
     pub(super) members: BTreeSet<PartIndex>,
     /// For each argument, the parts that take it.
     pub(super) takes: Vec<BTreeSet<PartIndex>>,
+    /// For each argument, the parts that read it other than as a predicate.
+    reads: Vec<BTreeSet<PartIndex>>,
     /// The arguments that have one home, since a loop changes them.
     homed: Vec<bool>,
 }
@@ -70,8 +72,8 @@ impl<'a> Reach<'a> {
         order.sort_by_key(|&(_, op)| std::cmp::Reverse(op.0));
         for &(name, function) in &order {
             let n = block_of(m, function).map_or(0, |block| m.args(block).len());
-            let takes = vec![BTreeSet::new(); n];
-            let of = FunctionParts { members: BTreeSet::new(), takes, homed: vec![false; n] };
+            let [takes, reads] = [0; 2].map(|_| vec![BTreeSet::new(); n]);
+            let of = FunctionParts { members: BTreeSet::new(), takes, reads, homed: vec![false; n] };
             reach.functions.insert(name, of);
         }
         let mut callers: FxHashMap<StrId, Vec<StrId>> = FxHashMap::default();
@@ -124,6 +126,25 @@ impl<'a> Reach<'a> {
         self.homes.results(function).iter().map(|home| home.map_or(0, |device| self.part(device))).collect()
     }
 
+    /// True if a part returns result number `i` of a function.
+    pub(super) fn returns(&self, function: StrId, i: usize, part: PartIndex) -> bool {
+        match self.role(function) {
+            Role::Condition => true,
+            Role::Body => self.functions[&function].takes.get(i).is_some_and(|of| of.contains(&part)),
+            Role::Other => self.results(function).get(i) == Some(&part),
+        }
+    }
+
+    /// True if an op reads its data operand number `i` in a part.
+    pub(super) fn reads(&self, m: &Module, op: OpId, i: usize, part: PartIndex) -> bool {
+        let Some(control) = Control::of(m, op) else { return self.part_of_op(m, op) == part };
+        let first = usize::from(matches!(control, Control::If | Control::Case));
+        match i < first {
+            true => self.members(m, op).contains(&part),
+            false => self.takers(m, op, i - first).contains(&part),
+        }
+    }
+
     /// Sets the homes of a loop's variables, except for invariants.
     fn carry(&mut self, m: &Module, op: OpId) {
         let names = callees(m, op);
@@ -151,16 +172,16 @@ impl<'a> Reach<'a> {
         let args: FxHashMap<ValueId, usize> =
             m.args(block).iter().enumerate().map(|(i, &arg)| (arg, i)).collect();
         let mut members = BTreeSet::new();
-        let mut taken: Vec<(usize, PartIndex)> = Vec::new();
+        let mut taken: Vec<(usize, PartIndex, bool)> = Vec::new();
         // An invariant enters a loop of a graph in each part that reads it there.
-        let mut take = |value: ValueId, part: PartIndex| {
-            taken.extend(args.get(&origin(m, value)).map(|&i| (i, part)));
+        let mut take_as = |value: ValueId, part: PartIndex, is_read: bool| {
+            taken.extend(args.get(&origin(m, value)).map(|&i| (i, part, is_read)));
         };
         for op in ops_with_graphs(m, block) {
             if m.last_op(block) == Some(op) {
                 for (value, part) in m.operands(op).zip(self.results(name)) {
                     members.insert(part);
-                    take(value, part);
+                    take_as(value, part, true);
                 }
                 continue;
             }
@@ -171,7 +192,7 @@ impl<'a> Reach<'a> {
                 for (result, value) in m.results(op).zip(fetched) {
                     let part = self.home(m, result).unwrap_or(0);
                     members.insert(part);
-                    take(value, part);
+                    take_as(value, part, true);
                 }
                 continue;
             }
@@ -179,7 +200,7 @@ impl<'a> Reach<'a> {
                 if !is_everywhere(m, op) && m.op_name_str(op) != FETCH {
                     let part = self.part_of_op(m, op);
                     members.insert(part);
-                    m.operands(op).for_each(|value| take(value, part));
+                    m.operands(op).for_each(|value| take_as(value, part, true));
                 }
                 continue;
             };
@@ -188,15 +209,20 @@ impl<'a> Reach<'a> {
             let first = usize::from(matches!(control, Control::If | Control::Case));
             let n_data = tf::n_data_operands(m, op);
             for (i, value) in m.operands(op).enumerate() {
-                let all =
-                    if i < first || i >= n_data { parts.clone() } else { self.takers(m, op, i - first) };
-                all.into_iter().for_each(|part| take(value, part));
+                let (all, read) = match i.checked_sub(first).filter(|_| i < n_data) {
+                    Some(i) if first == 1 => (self.takers(m, op, i), self.readers(m, op, i)),
+                    Some(i) => (self.takers(m, op, i), self.takers(m, op, i)),
+                    None if i < first => (parts.clone(), BTreeSet::new()),
+                    None => (parts.clone(), parts.clone()),
+                };
+                all.into_iter().for_each(|part| take_as(value, part, read.contains(&part)));
             }
             members.extend(parts);
         }
         let Some(of) = self.functions.get_mut(&name) else { return grown };
         let mut has_grown = false;
-        for (i, part) in taken {
+        for (i, part, is_read) in taken {
+            has_grown |= is_read && of.reads[i].insert(part);
             if !of.homed[i] {
                 has_grown |= of.takes[i].insert(part);
             }
@@ -231,6 +257,12 @@ impl<'a> Reach<'a> {
     pub(super) fn members(&self, m: &Module, op: OpId) -> BTreeSet<PartIndex> {
         let all = callees(m, op).into_iter().filter_map(|name| self.functions.get(&name));
         all.flat_map(|of| of.members.iter().copied()).collect()
+    }
+
+    /// The parts that read argument number `i` of an op's callees other than as a predicate.
+    pub(super) fn readers(&self, m: &Module, op: OpId, i: usize) -> BTreeSet<PartIndex> {
+        let all = callees(m, op).into_iter().filter_map(|name| self.functions.get(&name)?.reads.get(i));
+        all.flatten().copied().collect()
     }
 
     /// The parts that take argument number `i` of an op's callees.

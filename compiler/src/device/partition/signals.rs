@@ -89,8 +89,7 @@ impl Divide<'_, '_, '_> {
         let local: Vec<ValueId> = values.iter().filter_map(|value| from.values.get(value).copied()).collect();
         let loc = self.m().defining_op(first).map_or(LocId::UNKNOWN, |op| self.m().loc(op));
         let ready = self.ready(&local, from, loc)?;
-        self.n_signals += 1;
-        Some(self.cross(ready, (from, to), frame, (loc, None)))
+        Some(self.cross(ready, (from, to), frame, loc))
     }
 
     /// A chain that is ready when all these values are; none for no values.
