@@ -326,6 +326,57 @@ def v1_cond_predicate_remote(c):
     c.run({"x:0": np.abs(vector(5))}, ["y:0"])
 
 
+def run_predicates(c, y):
+    """Runs with all pairs of the predicates `p` and `q`, and fetches `y` on the first device."""
+    with on(0):
+        tf.identity(y, "y")
+    for k in (0, 1, 2, 3):
+        c.run({"p:0": np.bool_(k & 1), "q:0": np.bool_(k & 2), "x:0": vector(10 + k)}, ["y:0"])
+
+
+def predicates(c):
+    """Predicates and a value that are made on the first device."""
+    p, q, x = c.feed("p", (), tf.bool), c.feed("q", (), tf.bool), c.feed("x", (4,))
+    with on(0):
+        return tf.logical_and(p, True), tf.logical_or(q, False), tf.identity(x)
+
+
+def at(i, f, *values):
+    with on(i):
+        return f(*values)
+
+
+@case("v1")
+def v1_cond_one_branch_remote(c):
+    p, _, x = predicates(c)
+    run_predicates(c, tf.cond(p, lambda: at(1, tf.square, x), lambda: at(0, tf.negative, x)))
+
+
+@case("v2")
+def v2_nested_predicates(c):
+    p, q, x = predicates(c)
+    inner = lambda: tf.cond(q, lambda: at(1, tf.square, x), lambda: at(0, tf.sin, x))
+    run_predicates(c, tf.cond(p, inner, lambda: at(0, tf.negative, x)))
+
+
+@case("v1")
+def v1_cond_value_inside(c):
+    p, _, x = predicates(c)
+    there_and_back = lambda: at(0, tf.cos, at(1, tf.square, at(0, tf.sin, x)))
+    run_predicates(c, tf.cond(p, there_and_back, lambda: at(0, tf.negative, x)))
+
+
+@case("v2")
+def v2_nested_predicate_inside(c):
+    p, _, x = predicates(c)
+
+    def inner():
+        q = at(0, lambda: tf.reduce_sum(x) > 0.0)
+        return tf.cond(q, lambda: at(1, tf.square, x), lambda: at(0, tf.sin, x))
+
+    run_predicates(c, tf.cond(p, inner, lambda: at(0, tf.negative, x)))
+
+
 @case("v1")
 def v1_while_swapped_variables(c):
     n, x = c.feed("n", (), tf.int32), c.feed("x", (4,))

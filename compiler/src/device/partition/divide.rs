@@ -76,7 +76,7 @@ pub(super) struct Divide<'a, 'm, 'c> {
     /// When ops begin, if that was simulated.
     starts: Option<StartTimes>,
     /// The op that is being divided, and its function.
-    pub(super) reader: Option<(OpId, StrId)>,
+    reader: Option<(OpId, StrId)>,
     pub(super) reach: &'a Reach<'a>,
     pub(super) effects: EffectParts,
     /// The loops of the graph of primitives that is being divided.
@@ -524,7 +524,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 types.push(STEP);
             }
             types.extend(results[n_results..].iter().map(|&chain| m.value_type(chain)));
-            let mut attrs = self.renamed(op, part);
+            let mut attrs = renamed(self.r, op, &|name| self.symbols.get(&(name, part)).cloned());
             attrs.extend(branch);
             let name = self.m().op_name(op);
             let new = NewOp { loc, operands: &operands, results: &types, attrs: &attrs, ..NewOp::new(name) };
@@ -538,28 +538,6 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             of.values.extend(here.iter().map(|&i| results[i]).zip(values));
             of.values.extend(results[n_results..].iter().copied().zip(chain));
         }
-    }
-
-    /// The attributes of an op that runs functions, in a part.
-    fn renamed(&mut self, op: OpId, part: PartIndex) -> Vec<(StrId, AttrId)> {
-        let mut attrs = self.m().attrs(op).to_vec();
-        for (_, attr) in &mut attrs {
-            let symbol = |d: &mut Self, attr: AttrId| match d.m().cx.attr(attr) {
-                AttrKind::Symbol { root, nested } if nested.is_empty() => {
-                    let text = d.symbols.get(&(*root, part)).cloned();
-                    text.map_or(attr, |text| d.r.cx().symbol_attr(&text))
-                }
-                _ => attr,
-            };
-            *attr = match self.m().cx.attr(*attr).clone() {
-                AttrKind::Array(items) => {
-                    let items: Vec<AttrId> = items.iter().map(|&item| symbol(self, item)).collect();
-                    self.r.cx().array_attr(&items)
-                }
-                _ => symbol(self, *attr),
-            };
-        }
-        attrs
     }
 
     /// Creates the returns of the functions of all parts.
@@ -644,4 +622,29 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let end = NewOp { loc: end_loc, operands: &values, ..NewOp::new(end_name) };
         self.r.create(at, end);
     }
+}
+
+/// The attributes of an op with other names of functions.
+pub(super) fn renamed(
+    r: &mut Rewriter<'_>,
+    op: OpId,
+    name_of: &dyn Fn(StrId) -> Option<String>,
+) -> Vec<(StrId, AttrId)> {
+    let mut attrs = r.ir().attrs(op).to_vec();
+    let symbol = |r: &mut Rewriter<'_>, attr: AttrId| match r.ir().cx.attr(attr) {
+        AttrKind::Symbol { root, nested } if nested.is_empty() => {
+            name_of(*root).map_or(attr, |text| r.cx().symbol_attr(&text))
+        }
+        _ => attr,
+    };
+    for (_, attr) in &mut attrs {
+        *attr = match r.ir().cx.attr(*attr).clone() {
+            AttrKind::Array(items) => {
+                let items: Vec<AttrId> = items.iter().map(|&item| symbol(r, item)).collect();
+                r.cx().array_attr(&items)
+            }
+            _ => symbol(r, *attr),
+        };
+    }
+    attrs
 }

@@ -31,6 +31,7 @@
 mod divide;
 mod early;
 mod graph;
+mod hoist;
 mod order;
 pub(super) mod primitives;
 mod prune;
@@ -204,6 +205,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     transfers::remove(r);
     prepare(r);
     let parts = PartTable::new(&devices, cx.text("by") == "worker");
+    hoist::hoist(r, &devices, &parts);
     let homes = Homes::of_module(r.ir(), &devices);
     let reach = Reach::of_module(r.ir(), &homes, &parts.of);
     let starts = StartTimes::of(r.ir(), cx, &devices);

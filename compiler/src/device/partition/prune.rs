@@ -293,14 +293,18 @@ impl Needs {
             operands.push(r.ir().result(merge, 0));
         }
         let new = r.rebuild(op, &operands, &types);
-        // These repeat the types.
-        for list in ["T", "Tin", "Tout", "output_shapes"] {
-            let list = r.cx().str_id(list);
-            r.remove_attr(new, list);
-        }
+        forget_types(r, new);
         let made: Vec<ValueId> = r.ir().results(new).collect();
         kept.into_iter().zip(made).for_each(|(old, new)| r.replace(old, new));
         r.erase(op);
+    }
+}
+
+/// Removes the attributes that repeat the types of an op that runs functions.
+pub(super) fn forget_types(r: &mut Rewriter<'_>, op: OpId) {
+    for list in ["T", "Tin", "Tout", "output_shapes"] {
+        let list = r.cx().str_id(list);
+        r.remove_attr(op, list);
     }
 }
 

@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 
 use super::divide::{Divide, MadeParts};
 use super::primitives::is_merge;
-use super::reach::PartIndex;
+use super::reach::{PartIndex, Reach};
 use crate::build::query::bytes_of;
 use crate::device::is_handle;
 use crate::dialects::tf::{self, Control};
@@ -31,10 +31,14 @@ use crate::ir::{Module, OpId, ValueId};
 impl Divide<'_, '_, '_> {
     /// The predicate of a branch in a part; sent there, if another part has it.
     pub(super) fn predicate(&mut self, op: OpId, part: PartIndex, made: &mut MadeParts) -> Option<ValueId> {
-        let predicate = self.m().operand(op, 0);
-        let mut riders = self.own_operands(op, part, made);
+        let (m, reach) = (self.r.ir(), self.reach);
+        let predicate = m.operand(op, 0);
+        let known = &made.get(&part)?.values;
+        let mut riders = reach.own_operands(m, op, part);
+        // In a graph of primitives one part decides for all whether the op runs.
+        riders.retain(|value| !self.graph.is_open() && !known.contains_key(value));
         let carrier = riders.pop();
-        riders.retain(|&value| self.is_predicate(op, value, part));
+        riders.retain(|&value| reach.is_predicate(m, op, value, part));
         let rides = carrier.is_some() && !self.is_needed(predicate, part, made)?;
         riders.extend(rides.then_some(predicate));
         let Some(carrier) = carrier.filter(|_| !riders.is_empty()) else {
@@ -48,68 +52,88 @@ impl Divide<'_, '_, '_> {
 
     /// True if a part needs a predicate itself: something reads it that gets nothing else on which it rides.
     fn is_needed(&self, predicate: ValueId, part: PartIndex, made: &mut MadeParts) -> Option<bool> {
-        let of = made.get(&part)?;
-        if let Some(known) =
-            of.values.contains_key(&predicate).then_some(true).or(of.needs.get(&predicate).copied())
-        {
-            return Some(known);
+        let of = made.get_mut(&part)?;
+        if of.values.contains_key(&predicate) {
+            return Some(true);
         }
-        let m = self.m();
-        let needs = |(user, i): (OpId, usize)| {
-            let rides = i == 0 && is_branch(m, user) && !self.own_operands(user, part, made).is_empty();
-            !rides && self.is_read(predicate, (user, i), part)
-        };
-        let is_needed = m.users(predicate).any(needs);
-        made.get_mut(&part)?.needs.insert(predicate, is_needed);
-        Some(is_needed)
+        let (m, reach) = (self.m(), self.reach);
+        let rides = |user: OpId| !reach.own_operands(m, user, part).is_empty();
+        Some(*of.needs.entry(predicate).or_insert_with(|| reach.is_needed(m, predicate, part, rides)))
     }
+}
 
+impl Reach<'_> {
     /// The operands of a branch that come to a part from the home of the predicate for this op only. The last
     /// one is the smallest, and no predicate of branches inside of the op if another one is none.
-    fn own_operands(&self, op: OpId, part: PartIndex, made: &MadeParts) -> Vec<ValueId> {
-        let (m, reach) = (self.m(), self.reach);
+    pub(super) fn own_operands(&self, m: &Module, op: OpId, part: PartIndex) -> Vec<ValueId> {
         let predicate = m.operand(op, 0);
-        // In a graph of primitives one part decides for all whether the op runs.
-        let home = reach.home(m, predicate).filter(|&home| home != part && !self.graph.is_open());
-        let (Some(home), Some(of)) = (home, made.get(&part)) else { return Vec::new() };
+        let Some(home) = self.home(m, predicate).filter(|&home| home != part) else { return Vec::new() };
         let is_own = |&value: &ValueId| {
             let mut others = m.users(value).filter(|&(user, _)| user != op);
             value != predicate
-                && reach.home(m, value) == Some(home)
+                && self.home(m, value) == Some(home)
                 && !is_handle(m, value)
-                && !of.values.contains_key(&value)
-                && !others.any(|other| self.is_read(value, other, part))
+                && !self.is_taken(m, value, part)
+                && !others.any(|other| self.is_read(m, value, other, part))
         };
-        let taken = (1..tf::n_data_operands(m, op)).filter(|&i| reach.reads(m, op, i, part));
+        let taken = (1..tf::n_data_operands(m, op)).filter(|&i| self.reads(m, op, i, part));
         let mut own: Vec<ValueId> = taken.map(|i| m.operand(op, i)).filter(is_own).collect();
         let size = |value: ValueId| bytes_of(m, m.value_type(value)).unwrap_or(usize::MAX);
-        own.sort_by_key(|&value| (!self.is_predicate(op, value, part), Reverse((size(value), value.0))));
+        own.sort_by_key(|&value| (!self.is_predicate(m, op, value, part), Reverse((size(value), value.0))));
         own.dedup();
         own
     }
 
-    /// True if the functions of a branch read an operand in a part as predicates only.
-    fn is_predicate(&self, op: OpId, value: ValueId, part: PartIndex) -> bool {
-        let m = self.m();
-        let mut places = (1..tf::n_data_operands(m, op)).filter(|&i| m.operand(op, i) == value);
-        places.all(|i| !self.reach.readers(m, op, i - 1).contains(&part))
+    /// True if something in a part reads a predicate, other than branches for which it rides.
+    pub(super) fn is_needed(
+        &self,
+        m: &Module,
+        predicate: ValueId,
+        part: PartIndex,
+        rides: impl Fn(OpId) -> bool,
+    ) -> bool {
+        let rides = |(user, i): (OpId, usize)| i == 0 && is_branch(m, user) && rides(user);
+        m.users(predicate).any(|user| !rides(user) && self.is_read(m, predicate, user, part))
     }
 
-    /// True if an op of the function reads a value in a part. What a graph of primitives reads, all parts
-    /// read.
-    fn is_read(&self, value: ValueId, (user, i): (OpId, usize), part: PartIndex) -> bool {
-        let m = self.m();
+    /// True if the functions of a branch read an operand in a part as predicates only.
+    pub(super) fn is_predicate(&self, m: &Module, op: OpId, value: ValueId, part: PartIndex) -> bool {
+        let mut places = (1..tf::n_data_operands(m, op)).filter(|&i| m.operand(op, i) == value);
+        places.all(|i| !self.readers(m, op, i - 1).contains(&part))
+    }
+
+    /// True if a value is an argument that a part takes.
+    fn is_taken(&self, m: &Module, value: ValueId, part: PartIndex) -> bool {
+        let Some(block) = m.defining_block(value).filter(|_| m.defining_op(value).is_none()) else {
+            return false;
+        };
+        let function = m.block_parent(block).and_then(|region| m.symbol_name(m.region_parent(region)));
+        let takes = function.and_then(|name| self.functions.get(&name)).map(|of| &of.takes);
+        let i = m.args(block).iter().position(|&arg| arg == value);
+        takes.zip(i).is_some_and(|(takes, i)| takes[i].contains(&part))
+    }
+
+    /// True if an op reads a value in a part. What a graph of primitives reads, all parts read.
+    pub(super) fn is_read(
+        &self,
+        m: &Module,
+        value: ValueId,
+        (user, i): (OpId, usize),
+        part: PartIndex,
+    ) -> bool {
         let block = m.parent_block(user);
-        let is_return = block.and_then(|block| m.last_op(block)) == Some(user);
-        match self.reader {
-            _ if block != m.defining_block(value) => true,
-            Some((_, function)) if is_return => self.reach.returns(function, i, part),
-            _ => !is_merge(m, user) && self.reach.reads(m, user, i, part),
+        if block != m.defining_block(value) {
+            return true;
         }
+        if block.and_then(|block| m.last_op(block)) != Some(user) {
+            return !is_merge(m, user) && self.reads(m, user, i, part);
+        }
+        let function = m.parent_op(user).and_then(|function| m.symbol_name(function));
+        function.is_none_or(|name| self.returns(name, i, part))
     }
 }
 
 /// True for an op with a predicate.
-fn is_branch(m: &Module, op: OpId) -> bool {
+pub(super) fn is_branch(m: &Module, op: OpId) -> bool {
     matches!(Control::of(m, op), Some(Control::If | Control::Case))
 }
