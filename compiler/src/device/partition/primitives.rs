@@ -6,7 +6,8 @@
 //! Merge, a constant in a branch     the device with the fewest crossings
 //! ```
 //!
-//! Primitives that stay together are a *slot*. A crossing counts once for each other device that reads a
+//! Primitives that stay together are a *slot*; a constant stays with the Merge that alone reads it, since
+//! either it crosses or its control edge does. A crossing counts once for each other device that reads a
 //! value, and more the deeper the loop is. Slots are moved to the device of a neighbour while the
 //! crossings get fewer. Handles stay where their resource is.
 //!
@@ -144,6 +145,15 @@ impl<'a> PrimitiveSlots<'a> {
                     fixed.push((op, devices.of(m, from).unwrap_or(CLIENT)));
                 }
                 _ => {}
+            }
+        }
+        for &op in mine.iter().filter(|&&op| is_constant(m, op)) {
+            let mut readers = m.results(op).flat_map(|value| m.users(value)).map(|(user, _)| user);
+            if let (Some(reader), None) = (readers.next(), readers.next())
+                && Primitive::of(m, reader) == Some(Primitive::Merge)
+                && is_mine(&reader)
+            {
+                sets.join(op, reader);
             }
         }
         for variable in frames.ids().flat_map(|frame| frames.frame(frame).variables.clone()) {
