@@ -378,6 +378,29 @@ def v2_nested_predicate_inside(c):
 
 
 @case("v1")
+def v1_cond_constants(c):
+    p, _, _ = predicates(c)
+    with on(1):
+        y = tf.cond(p, lambda: constant([1.0, 2.0]), lambda: constant([3.0, 4.0]))
+    run_predicates(c, y)
+
+
+@case("v2")
+def v2_three_deep_value_inside(c):
+    p, _, x = predicates(c)
+
+    def third():
+        r = at(0, lambda: tf.reduce_max(x) > 0.5)
+        return tf.cond(r, lambda: at(1, tf.square, at(0, tf.exp, x)), lambda: at(0, tf.sin, x))
+
+    def second():
+        q = at(0, lambda: tf.reduce_sum(x) > 0.0)
+        return tf.cond(q, third, lambda: at(0, tf.cos, x))
+
+    run_predicates(c, tf.cond(p, second, lambda: at(0, tf.negative, x)))
+
+
+@case("v1")
 def v1_while_swapped_variables(c):
     n, x = c.feed("n", (), tf.int32), c.feed("x", (4,))
 

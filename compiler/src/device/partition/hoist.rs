@@ -57,7 +57,10 @@ pub(super) fn hoist(r: &mut Rewriter<'_>, devices: &Devices, parts: &PartTable) 
     for _ in 0..MAX_ROUNDS {
         let homes = Homes::of_module(r.ir(), devices);
         let reach = Reach::of_module(r.ir(), &homes, &parts.of);
-        let heads = HeadFinder::of(r.ir(), &reach, parts).heads();
+        let finder = HeadFinder::of(r.ir(), &reach, parts);
+        // A value that comes out of an inner branch may carry the predicates of all branches around it.
+        let heads = Some(finder.heads(false)).filter(|heads| !heads.is_empty());
+        let heads = heads.unwrap_or_else(|| finder.heads(true));
         let mut names: FxHashSet<StrId> = homes.functions.keys().copied().collect();
         for head in &heads {
             let functions: Vec<OpId> =
@@ -84,7 +87,8 @@ impl<'a> HeadFinder<'a> {
     }
 
     /// The heads that can be made at once: the functions of one are not those in which another one is made.
-    fn heads(&self) -> Vec<BranchHead> {
+    /// With `by_predicates`, predicates of inner branches may be what the predicate rides on.
+    fn heads(&self, by_predicates: bool) -> Vec<BranchHead> {
         let mut found = Vec::new();
         let (mut made_in, mut divided) = (FxHashSet::default(), FxHashSet::default());
         let mut functions: Vec<(StrId, OpId)> =
@@ -97,7 +101,7 @@ impl<'a> HeadFinder<'a> {
                 if divided.contains(&name) || names.iter().any(|name| made_in.contains(name)) {
                     continue;
                 }
-                if let Some(head) = self.head(op, &names) {
+                if let Some(head) = self.head(op, &names, by_predicates) {
                     made_in.insert(name);
                     divided.extend(names);
                     found.push(head);
@@ -108,7 +112,7 @@ impl<'a> HeadFinder<'a> {
     }
 
     /// The head of a branch, if it gets one.
-    fn head(&self, op: OpId, names: &[StrId]) -> Option<BranchHead> {
+    fn head(&self, op: OpId, names: &[StrId], by_predicates: bool) -> Option<BranchHead> {
         let (m, reach) = (self.m, self.reach);
         let predicate = m.operand(op, 0);
         let home = reach.home(m, predicate)?;
@@ -138,7 +142,7 @@ impl<'a> HeadFinder<'a> {
                 }
                 values.extend(all().find_map(|(i, (&block, movable))| {
                     let mut ops = m.ops_in(block).filter(|op| movable.contains(op));
-                    Some((i, ops.find_map(|op| self.read_from(op, part))?))
+                    Some((i, ops.find_map(|op| self.read_from(op, part, by_predicates))?))
                 }));
                 if values.is_empty() {
                     continue;
@@ -199,13 +203,16 @@ impl<'a> HeadFinder<'a> {
         found
     }
 
-    /// The first result of an op that another part reads.
-    fn read_from(&self, op: OpId, part: PartIndex) -> Option<ValueId> {
+    /// The first result of an op that another part reads, other than as a predicate only, unless that counts.
+    fn read_from(&self, op: OpId, part: PartIndex, by_predicates: bool) -> Option<ValueId> {
         let (m, reach) = (self.m, self.reach);
         let mut results = m.results(op).take(tf::n_data_results(m, op));
         results.find(|&value| {
-            reach.home(m, value) != Some(part)
-                && m.users(value).any(|user| reach.is_read(m, value, user, part))
+            let is_plain = |(user, i): (OpId, usize)| {
+                by_predicates || !is_branch(m, user) || i > 0 && !reach.is_predicate(m, user, value, part)
+            };
+            let mut users = m.users(value).filter(|&user| reach.is_read(m, value, user, part));
+            reach.home(m, value) != Some(part) && users.any(is_plain)
         })
     }
 
