@@ -61,3 +61,40 @@ func.func private @says_even() {
   "tf.PrintV2"(%text) {output_stream = "stdout"} : (tensor<!tf_type.string>) -> ()
   func.return
 }
+
+// An effect that does not happen, since what it waits for fails, is an error of the function's results, as with
+// functions.
+// RUN: not bef-exec %s --pass-pipeline="builtin.module(tf-lower-functional-ops,tf-executor-to-kernels,tf-to-kernels)" --functions skipped --input i32:9 --work-queue s 2>&1 | FileCheck %s --check-prefix=SKIPPED
+// RUN: not bef-exec %s --pass-pipeline="builtin.module(tf-lower-functional-ops,tf-executor-to-kernels,tf-to-kernels)" --functions skipped --input i32:9 --seed 4 2>&1 | FileCheck %s --check-prefix=SKIPPED
+// RUN: not bef-exec %s -O0 --functions skipped --input i32:9 2>&1 | FileCheck %s --check-prefix=SKIPPED
+// SKIPPED: 'skipped' returned <<error: {{.*}}9 is not in [0, 2){{.*}}>>
+// CHECK-LABEL: func.func private @fails
+// CHECK: %[[END:.*]]:2 = tf_executor.Exit
+// CHECK: tf_executor.fetch %{{.*}}, %[[END]]#1 : tensor<i32>, !tfrt.chain
+func.func @skipped(%i: tensor<i32>) -> tensor<i32> {
+  %one = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>, shared_name = "v"} : () -> tensor<!tf_type.resource>
+  "tf.AssignVariableOp"(%v, %one) : (tensor<!tf_type.resource>, tensor<f32>) -> ()
+  %n = "tf.StatefulPartitionedCall"(%i, %v) {f = @fails} : (tensor<i32>, tensor<!tf_type.resource>) -> tensor<i32>
+  func.return %n : tensor<i32>
+}
+
+func.func private @fails(%i: tensor<i32>, %v: tensor<!tf_type.resource>) -> tensor<i32> {
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %table = "tf.Const"() {value = dense<[1.0, 2.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %a:2 = "tf.GatherV2"(%table, %i, %zero) : (tensor<2xf32>, tensor<i32>, tensor<i32>) -> (tensor<f32>, !tfrt.chain)
+  %r:2 = "tf.While"(%zero, %v, %a#1) {cond = @never, body = @doubles} : (tensor<i32>, tensor<!tf_type.resource>, !tfrt.chain) -> (tensor<i32>, tensor<!tf_type.resource>)
+  func.return %zero : tensor<i32>
+}
+
+func.func private @never(%i: tensor<i32>, %v: tensor<!tf_type.resource>) -> tensor<i1> {
+  %less = "tf.Less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  func.return %less : tensor<i1>
+}
+
+func.func private @doubles(%i: tensor<i32>, %v: tensor<!tf_type.resource>) -> (tensor<i32>, tensor<!tf_type.resource>) {
+  %x = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<f32>
+  %y = "tf.AddV2"(%x, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  "tf.AssignVariableOp"(%v, %y) : (tensor<!tf_type.resource>, tensor<f32>) -> ()
+  func.return %i, %v : tensor<i32>, tensor<!tf_type.resource>
+}

@@ -14,7 +14,8 @@
 //!
 //! In a graph nothing but operands orders effects. So the order of the program becomes control edges. A
 //! conditional is complete when the effects of the branch that runs are; an iteration starts when the effects
-//! of the one before are complete. What has no effects is complete when its results are.
+//! of the one before are complete. What has no effects is complete when its results are. A function returns
+//! when its last effects are complete: an effect that did not happen is an error of the call.
 //!
 //! The edge from a Merge is no error if what it passes on is one, so the edges are those of Identities behind
 //! it. The pivot of a body, and the completion of a loop with effects, are those of a variable on which the
@@ -62,8 +63,8 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
         let mut lowering =
             ToPrimitives { r: &mut *r, bodies, effectful, end: function, n_ops: 0, n_frames: 0 };
         if body(lowering.m(), function).iter().any(|&op| lowering.lowerable(op, None).is_some()) {
-            lowering.order_effects(function);
-            cx.count("num-lowered", lowering.graph(function));
+            let last = lowering.order_effects(function);
+            cx.count("num-lowered", lowering.graph(function, &last));
         }
     }
     r.change()
@@ -187,12 +188,14 @@ impl ToPrimitives<'_, '_> {
         state.order(self.r, op, access, resources.as_deref())
     }
 
-    /// Adds the control edges that keep the effects of a function in the order of its ops.
-    fn order_effects(&mut self, function: OpId) {
+    /// Adds the control edges that keep the effects of a function in the order of its ops. Returns the
+    /// completions of the last effects.
+    fn order_effects(&mut self, function: OpId) -> Vec<ValueId> {
         let mut state = EffectState::after(None);
         for op in body(self.m(), function) {
             self.order(op, &mut state);
         }
+        state.waits(Access::Write, None)
     }
 
     /// The completion of an op, if it has one and something waits for it.
@@ -218,9 +221,9 @@ impl ToPrimitives<'_, '_> {
         body.args.iter().position(|arg| needed.contains(arg))
     }
 
-    /// Makes a graph of a function's body, and lowers the ops in it and in their callees. Returns the number
-    /// of lowered ops.
-    fn graph(&mut self, function: OpId) -> u64 {
+    /// Makes a graph of a function's body, and lowers the ops in it and in their callees. Its results wait
+    /// for the last effects. Returns the number of lowered ops.
+    fn graph(&mut self, function: OpId, last: &[ValueId]) -> u64 {
         let m = self.m();
         let mut ops = body(m, function);
         let Some(end) = ops.pop() else { return 0 };
@@ -234,7 +237,8 @@ impl ToPrimitives<'_, '_> {
         }
         let results: Vec<ValueId> = self.m().results(graph).collect();
         self.r.set_operands(end, &results);
-        self.end = self.r.create_named(InsertionPoint::End(block), loc, FETCH, &returned, &[], &[]);
+        let fetched = [&returned[..], last].concat();
+        self.end = self.r.create_named(InsertionPoint::End(block), loc, FETCH, &fetched, &[], &[]);
         let inside = Rc::new(CopyScope { names: FxHashSet::default(), pivot: None });
         let mut todo: Vec<(OpId, Rc<CopyScope>)> =
             ops.into_iter().rev().map(|op| (op, inside.clone())).collect();
