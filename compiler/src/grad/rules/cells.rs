@@ -39,8 +39,19 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             bias(g, 4, made[3]);
             bias(g, 5, made[2]);
         }),
+        Op::_Lstm => Rule(|g| onnx_layer(g, Op::_LstmGrad)),
+        Op::_Gru => Rule(|g| onnx_layer(g, Op::_GruGrad)),
+        Op::_Rnn => Rule(|g| onnx_layer(g, Op::_RnnGrad)),
         _ => return None,
     })
+}
+
+/// A layer of ONNX, whose operands have gradients but for the lengths of the sequences.
+fn onnx_layer(g: &Vjp<'_, '_>, op: Op) {
+    let operands = (0..g.n_x()).map(|i| g.x(i)).chain([g.y(0)]).chain(g.ds());
+    let differentiable: Vec<usize> = (0..g.n_x()).filter(|&i| i != 4).collect();
+    let made = g.ops(op, &operands.collect::<Vec<_>>(), &g.common(op, &[]), differentiable.len());
+    differentiable.into_iter().zip(made).for_each(|(i, d)| g.dx(i, d));
 }
 
 /// The results of a cell's gradient op: it takes `n_x` operands, `n_y` results, and the gradients of the

@@ -183,11 +183,11 @@ pub use matrix_functions::{
 pub(in crate::tf) use onnx::n_pairs;
 pub use onnx::{
     Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS, Deformed,
-    GridAttrs, Limits, NearestMode, PackedOperands, PoolWindows, Pooling, Recurrence, RecurrentOperands,
-    ResizeAxesAttrs, RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps, batched_non_max_suppression,
-    col_to_image, coupled_probabilities, deform_conv, dequantize_linear, gather_elements, grid_sample,
-    look_up_bytes, max_pool_with_indices, max_roi_pool, quantize_linear, quantized_conv, quantized_matmul,
-    resize_axes, roi_align, scatter_elements, unique_sorted, window_pool,
+    GridAttrs, Limits, NearestMode, PackedOperands, PoolWindows, Pooling, Recurrence, RecurrentGradients,
+    RecurrentOperands, ResizeAxesAttrs, RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps,
+    batched_non_max_suppression, col_to_image, coupled_probabilities, deform_conv, dequantize_linear,
+    gather_elements, grid_sample, look_up_bytes, max_pool_with_indices, max_roi_pool, quantize_linear,
+    quantized_conv, quantized_matmul, resize_axes, roi_align, scatter_elements, unique_sorted, window_pool,
 };
 pub use patches::{PatchAttrs, extract_image_patches};
 pub use philox::Philox;

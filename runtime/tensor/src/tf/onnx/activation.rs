@@ -121,4 +121,33 @@ impl Activation {
         }
         x.iter_mut().for_each(|x| *x = T::rounded(self.of(x.wide())));
     }
+    /// Multiplies gradients of the results `y` at `x` by the slopes there. At a kink it is the lower side's
+    /// slope, for `Elu` the upper side's, and a bound of `HardSigmoid` passes, as in TensorFlow.
+    pub(in crate::tf) fn times_slopes<T: WideFloat>(self, x: &[T], y: &[T], d: &mut [T]) {
+        let by_results = d.iter_mut().zip(y);
+        match self {
+            Activation::Sigmoid => by_results.for_each(|(d, &y)| *d = *d * (y * (T::ONE - y))),
+            Activation::Tanh => by_results.for_each(|(d, &y)| *d = *d * (T::ONE - y * y)),
+            _ => d.iter_mut().zip(x).for_each(|(d, &x)| *d = *d * T::rounded(self.slope(x.wide()))),
+        }
+    }
+
+    fn slope(self, x: f64) -> f64 {
+        let either = |holds: bool, slope: f64, other: f64| if holds { slope } else { other };
+        match self {
+            Activation::Relu => either(x > 0.0, 1.0, 0.0),
+            Activation::Tanh => 1.0 - x.tanh().powi(2),
+            Activation::Sigmoid => sigmoid(x) * sigmoid(-x),
+            Activation::Affine { alpha, .. } => alpha,
+            Activation::LeakyRelu { alpha } => either(x > 0.0, 1.0, alpha),
+            Activation::ThresholdedRelu { alpha } => either(x > alpha, 1.0, 0.0),
+            Activation::ScaledTanh { alpha, beta } => alpha * beta * (1.0 - (beta * x).tanh().powi(2)),
+            Activation::HardSigmoid { alpha, beta } => {
+                either((0.0..=1.0).contains(&(alpha * x + beta)), alpha, 0.0)
+            }
+            Activation::Elu { alpha } => either(x < 0.0, alpha * x.exp(), 1.0),
+            Activation::Softsign => (1.0 + x.abs()).powi(-2),
+            Activation::Softplus => sigmoid(x),
+        }
+    }
 }

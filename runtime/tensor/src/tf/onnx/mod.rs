@@ -39,7 +39,7 @@ pub use linear::{dequantize_linear, look_up_bytes, quantize_linear};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};
 pub(in crate::tf) use recurrent::Recurrent;
-pub use recurrent::{Cell, DIRECTIONS, PackedOperands, Recurrence, RecurrentOperands};
+pub use recurrent::{Cell, DIRECTIONS, PackedOperands, Recurrence, RecurrentGradients, RecurrentOperands};
 pub use resize::{AspectRatio, AxisInterpolation, Coordinates, NearestMode, ResizeAxesAttrs, resize_axes};
 pub use rois::{RoiAlignAttrs, max_roi_pool, roi_align};
 pub use selection::{Limits, batched_non_max_suppression};

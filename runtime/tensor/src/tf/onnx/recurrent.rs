@@ -13,9 +13,14 @@
 //! sequence that is shorter than the others keeps its last state, and its further results are zeros. The
 //! reverse direction begins with the last step of each sequence. As in onnxruntime, gates are clipped, and
 //! the memory of an LSTM is not; ONNX's reference implementation does not clip.
+//!
+//! Gradients are those of [`gradient`].
 
+mod gradient;
 #[cfg(test)]
 mod tests;
+
+pub use gradient::RecurrentGradients;
 
 use super::super::fast::{self, Cx};
 use super::super::{Transposition, slice};
@@ -221,6 +226,11 @@ fn add_to<T: WideFloat>(out: &mut [T], more: &[T]) {
     out.iter_mut().zip(more).for_each(|(out, &x)| *out += x);
 }
 
+/// Adds the products of numbers.
+fn add_products<T: WideFloat>(out: &mut [T], a: &[T], b: &[T]) {
+    out.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| *out += a * b);
+}
+
 /// The weights of a direction.
 struct Direction<'a, T: Recurrent> {
     cell: Cell,
@@ -344,22 +354,23 @@ impl<T: Recurrent> Direction<'_, T> {
         Ok(())
     }
 
+    /// The weights of the memory for the gates input, output, forget.
+    fn peepholes_of_gates(&self) -> Option<[&[T]; 3]> {
+        let (input, rest) = self.p.split_at_checked(self.sizes.hidden)?;
+        let (output, forget) = rest.split_at_checked(self.sizes.hidden)?;
+        Some([input, output, forget])
+    }
+
     /// One step of an LSTM.
     fn remember(&self, input_forget: bool, gates: &mut [T], h: &mut [T], c: &mut [T]) {
         let n = h.len();
         let (input, rest) = gates.split_at_mut(n);
         let (output, rest) = rest.split_at_mut(n);
         let (forget, new) = rest.split_at_mut(n);
-        let add = |gate: &mut [T], p: &[T], c: &[T]| {
-            gate.iter_mut().zip(p).zip(c).for_each(|((gate, &p), &c)| *gate += p * c);
-        };
-        let p: Option<(&[T], &[T], &[T])> = self.p.split_at_checked(n).and_then(|(input, rest)| {
-            let (output, forget) = rest.split_at_checked(n)?;
-            Some((input, output, forget))
-        });
-        if let Some((p_input, _, p_forget)) = p {
-            add(input, p_input, c);
-            add(forget, p_forget, c);
+        let p = self.peepholes_of_gates();
+        if let Some([p_input, _, p_forget]) = p {
+            add_products(input, p_input, c);
+            add_products(forget, p_forget, c);
         }
         self.activate(0, input);
         if input_forget {
@@ -374,8 +385,8 @@ impl<T: Recurrent> Direction<'_, T> {
             *c = forget * *c + input * new;
             *h = *c;
         }
-        if let Some((_, p_output, _)) = p {
-            add(output, p_output, c);
+        if let Some([_, p_output, _]) = p {
+            add_products(output, p_output, c);
         }
         self.activate(0, output);
         if let Some(activation) = self.activations.get(2) {
@@ -451,14 +462,17 @@ impl<T: Recurrent> Direction<'_, T> {
             if is_interrupted() {
                 return Err(TensorError::Interrupted);
             }
-            let place = |b: usize| {
-                let last = lengths[b].checked_sub(step + 1)?;
-                Some(if is_reverse { last } else { step })
-            };
+            let place = |b: usize| place(step, lengths[b], is_reverse);
             self.step(sequences, &mut buffers, from_x, &place, parallel)?;
         }
         Ok(())
     }
+}
+
+/// The position of a step of a sequence, `None` if the sequence has ended.
+fn place(step: usize, length: usize, is_reverse: bool) -> Option<usize> {
+    let last = length.checked_sub(step + 1)?;
+    Some(if is_reverse { last } else { step })
 }
 
 /// The weights of the memory, or none if all are 0: then an infinite memory adds no NaN to the gates.
@@ -539,7 +553,9 @@ impl Recurrence {
         if h.num_elements() > 0 {
             with_float!(x, T => {
                 self.each_direction::<T>(sizes, (&y, &h, c.as_ref()), &mut |d, states, y| {
-                    self.direction(d, operands, (&x, sizes, &lengths), states, y, cx)
+                    self.direction::<T, _>(d, operands, (&x, sizes), cx, |direction, from_x| {
+                        direction.run((d, n, self.directions[d]), &lengths, from_x, states, y, cx)
+                    })
                 })?;
             });
         }
@@ -570,16 +586,15 @@ impl Recurrence {
         &self.activations[d * each..][..each]
     }
 
-    /// Runs direction `d`; `y` has the results of all directions.
-    fn direction<T: Recurrent>(
+    /// Calls `run` with the weights of direction `d` and the input's part of its gates.
+    fn direction<T: Recurrent, R>(
         &self,
         d: usize,
         operands: &RecurrentOperands<'_>,
-        (x, sizes, lengths): (&HostTensor, Sizes, &[usize]),
-        states: (&mut [T], &mut [T]),
-        y: &mut [T],
+        (x, sizes): (&HostTensor, Sizes),
         cx: &Cx<'_>,
-    ) -> Result<(), TensorError> {
+        run: impl FnOnce(&Direction<'_, T>, FromX<'_, T>) -> Result<R, TensorError>,
+    ) -> Result<R, TensorError> {
         let op = self.cell.op();
         let of = |x: &HostTensor| wide(op, &of_direction(x, d, cx)?, cx);
         let Sizes { steps, batch, hidden, gates } = sizes;
@@ -618,9 +633,7 @@ impl Recurrence {
             r_hidden,
             p: peepholes(p.as_deref().unwrap_or(&[])),
         };
-        let from_x = FromX { numbers: &from_x, stride: bias.len(), start: 0 };
-        let which = (d, self.directions.len(), self.directions[d]);
-        direction.run(which, lengths, from_x, states, y, cx)
+        run(&direction, FromX { numbers: &from_x, stride: bias.len(), start: 0 })
     }
 
     /// `_PackedLstm`, `_PackedGru`, `_PackedRnn`: as [`Self::run`].

@@ -303,6 +303,14 @@ pub(super) fn recurrent(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>
     Ok(products.map(|n| n.saturating_mul(2)))
 }
 
+/// [`recurrent`], whose products are computed again and have a gradient by either operand.
+pub(super) fn recurrent_gradient(
+    cx: &Node<'_>,
+    results: &[PartialShape],
+) -> Result<Option<u64>, TensorError> {
+    Ok(recurrent(cx, results)?.map(|flops| flops.saturating_mul(3)))
+}
+
 /// At each step, the product of the state with as many columns as operand 0 has. The last result is a state.
 pub(super) fn packed_recurrent(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let hidden = results.last().and_then(|state| (*state.as_slice()?.last()?).map(|n| n as u64));

@@ -1,4 +1,5 @@
-//! Packed recurrent layers against the plain ones.
+//! Packed recurrent layers against the plain ones; gradients in f32 against those in f64, which tests of the
+//! compiler compare with central differences.
 
 use super::*;
 use crate::matmul::tests::numbers;
@@ -147,4 +148,64 @@ fn operands_that_do_not_fit_are_refused() {
     let mut case = lstm();
     case.layer.hidden = 8;
     refused(case, "gates of shape");
+}
+
+/// The gradients of a layer, whose results have the gradients of their own numbers.
+fn gradients(case: &LayerCase, dtype: DType, cx: &Cx<'_>) -> Result<Vec<HostTensor>, TensorError> {
+    let cast = |x: &HostTensor| fast::cast(x, if x.dtype() == DType::F32 { dtype } else { x.dtype() }, cx);
+    let operands = try_collected(case.operands.iter().map(cast))?;
+    let [x, w, r, b, lengths, h, c, p] = &operands[..] else { unreachable!("eight operands") };
+    let c_and_p = matches!(case.layer.cell, Cell::Lstm { .. }).then_some([c, p]);
+    let operands = RecurrentOperands { x, w, r, b, lengths, h, c_and_p };
+    let results = case.layer.run(&operands, cx)?;
+    let [y, h] = [&results[0], &results[1]];
+    case.layer.gradient(&operands, &RecurrentGradients { y, d_y: y, d_h: h, d_c: results.get(2) }, cx)
+}
+
+#[test]
+fn gradients_in_f32_are_those_in_f64() {
+    let allocator: Arc<dyn Allocator> = Malloc::shared();
+    let cx = Cx::serial(&allocator);
+    let cells = [
+        Cell::Lstm { input_forget: false },
+        Cell::Lstm { input_forget: true },
+        Cell::Gru { linear_before_reset: false },
+        Cell::Gru { linear_before_reset: true },
+        Cell::Rnn,
+    ];
+    for cell in cells {
+        for (directions, has_peepholes) in [(&[false][..], true), (&[true], false), (&[false, true], true)] {
+            let case = case(cell, directions, has_peepholes);
+            let found = gradients(&case, DType::F32, &cx).unwrap();
+            let want = gradients(&case, DType::F64, &cx).unwrap();
+            assert_eq!(found.len(), if matches!(cell, Cell::Lstm { .. }) { 7 } else { 5 });
+            for (found, want) in found.iter().zip(&want) {
+                assert_eq!(found.shape(), want.shape());
+                let (found, want): (Vec<f32>, Vec<f64>) = (found.to_vec().unwrap(), want.to_vec().unwrap());
+                assert!(want.iter().any(|&x| x != 0.0), "{cell:?} {directions:?}");
+                let differs = |(&a, &b): (&f32, &f64)| (f64::from(a) - b).abs() > 1e-4 * (1.0 + b.abs());
+                assert!(
+                    !found.iter().zip(&want).any(differs),
+                    "{cell:?} {directions:?}: {found:?}, {want:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn layers_without_steps_hand_gradients_of_states_on() {
+    let allocator: Arc<dyn Allocator> = Malloc::shared();
+    let cx = Cx::serial(&allocator);
+    let mut case = case(Cell::Lstm { input_forget: false }, &[false], true);
+    case.operands[0] = HostTensor::from_vec([0, BATCH, INPUTS], Vec::<f32>::new()).unwrap();
+    case.operands[4] = HostTensor::from_vec([BATCH], vec![0i32; BATCH]).unwrap();
+    let made = gradients(&case, DType::F32, &cx).unwrap();
+    let numbers = |x: &HostTensor| x.to_vec::<f32>().unwrap();
+    for (found, operand) in [(4, 5), (5, 6)] {
+        assert_eq!(numbers(&made[found]), numbers(&case.operands[operand]));
+    }
+    for found in [0, 1, 2, 3, 6] {
+        assert!(numbers(&made[found]).iter().all(|&x| x == 0.0));
+    }
 }

@@ -8,7 +8,8 @@ use crate::tf::op::function::Made;
 use crate::tf::{
     self, Activation, Aggregate, AspectRatio, AxisInterpolation, Beyond, Cell, Coordinates, DIRECTIONS,
     Deformed, GridAttrs, Limits, NearestMode, PackedOperands, PoolWindows, Pooling, Recurrence,
-    RecurrentOperands, ResizeAxesAttrs, RoiAlignAttrs, Sampling, Scatter, TreeLists, Trees, WindowSteps,
+    RecurrentGradients, RecurrentOperands, ResizeAxesAttrs, RoiAlignAttrs, Sampling, Scatter, TreeLists,
+    Trees, WindowSteps,
 };
 use crate::{HostTensor, TensorError};
 
@@ -204,6 +205,32 @@ fn unit(attrs: &Attributes<'_>, cell: Cell) -> Made {
             &RecurrentOperands { x: &x, w: &w, r: &r, b: &b, lengths: &lengths, h: &h, c_and_p: None },
             cx,
         )
+    })
+}
+
+pub(in crate::tf::op) fn lstm_gradient(attrs: &Attributes<'_>) -> Made {
+    let layer = recurrence(attrs, Cell::Lstm { input_forget: attrs.bool("input_forget")? })?;
+    owning(attrs, move |[x, w, r, b, lengths, h, c, p, y, d_y, d_h, d_c], cx| {
+        let c_and_p = Some([&c, &p]);
+        let operands = RecurrentOperands { x: &x, w: &w, r: &r, b: &b, lengths: &lengths, h: &h, c_and_p };
+        layer.gradient(&operands, &RecurrentGradients { y: &y, d_y: &d_y, d_h: &d_h, d_c: Some(&d_c) }, cx)
+    })
+}
+
+pub(in crate::tf::op) fn gru_gradient(attrs: &Attributes<'_>) -> Made {
+    unit_gradient(attrs, Cell::Gru { linear_before_reset: attrs.int("linear_before_reset")? != 0 })
+}
+
+pub(in crate::tf::op) fn rnn_gradient(attrs: &Attributes<'_>) -> Made {
+    unit_gradient(attrs, Cell::Rnn)
+}
+
+fn unit_gradient(attrs: &Attributes<'_>, cell: Cell) -> Made {
+    let layer = recurrence(attrs, cell)?;
+    owning(attrs, move |[x, w, r, b, lengths, h, y, d_y, d_h], cx| {
+        let operands =
+            RecurrentOperands { x: &x, w: &w, r: &r, b: &b, lengths: &lengths, h: &h, c_and_p: None };
+        layer.gradient(&operands, &RecurrentGradients { y: &y, d_y: &d_y, d_h: &d_h, d_c: None }, cx)
     })
 }
 

@@ -149,6 +149,12 @@ pub(in crate::tf::op) fn recurrent(cx: &Node<'_>) -> Shapes {
     Ok(shapes)
 }
 
+/// The shapes of the operands but the lengths of the sequences.
+pub(in crate::tf::op) fn recurrent_gradient(cx: &Node<'_>) -> Shapes {
+    recurrent(cx)?;
+    [0, 1, 2, 3, 5, 6, 7][..cx.n_results].iter().map(|&operand| Ok(cx.shape(operand)?.clone())).collect()
+}
+
 /// [`recurrent`] with packed weights: operand 0 has the gates of all directions, and the operands behind the
 /// weights have the places of the signature.
 pub(in crate::tf::op) fn packed_recurrent(cx: &Node<'_>) -> Shapes {

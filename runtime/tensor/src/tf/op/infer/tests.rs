@@ -226,6 +226,9 @@ fn onnx_operators_are_inferred_from_parts() {
     check("_Lstm", &both, &states, &["f32 [5, 2, 7, 4]", "f32 [2, 7, 4]", "f32 [2, 7, 4]"]);
     check("_Gru", &both, &states[..6], &["f32 [5, 2, 7, 4]", "f32 [2, 7, 4]"]);
     refused("_Rnn", &[], &states[..6], "dimensions 2 and 1 differ");
+    let given = [&states[..6], &["f32?", "f32?", "f32?"]].concat();
+    let gradients = ["f32 [5, ?, 3]", "f32 [2, 16, 3]", "f32 [2, ?, 4]", "f32 [2, 32]", "f32 [?, 7, 4]"];
+    check("_GruGrad", &both, &given, &gradients);
     check("_UniqueSorted", &[("axis", "1")], &["f32[3x4]"], &["f32 [3, ?]", "i64 [?]", "i64 [4]", "i64 [?]"]);
     check("_UniqueSorted", &[], &["f32[3x4]"], &["f32 [?]", "i64 [?]", "i64 [12]", "i64 [?]"]);
     let size = [("output_height", "2"), ("output_width", "3")];

@@ -51,19 +51,43 @@ operators! { 18:
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T initial_c:T p:T -> y:T y_h:T y_c:T; T:type \
          activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
          clip:float=0.0 direction:string='forward' hidden_size:int=0 input_forget:bool=false"
-        => function(eval::lstm, onnx::recurrent, Cost::By(cost::recurrent)).differentiated(Gradient::Missing);
+        => function(eval::lstm, onnx::recurrent, Cost::By(cost::recurrent));
+    /// The gradient of `_Lstm`, given its states.
+    _LstmGrad
+        "x:T w:T r:T b:T sequence_lens:int32 initial_h:T initial_c:T p:T y:T y_grad:T y_h_grad:T y_c_grad:T -> \
+         x_grad:T w_grad:T r_grad:T b_grad:T initial_h_grad:T initial_c_grad:T p_grad:T; T:type \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0 input_forget:bool=false"
+        => function(eval::lstm_gradient, onnx::recurrent_gradient, Cost::By(cost::recurrent_gradient))
+            .differentiated(Gradient::Missing);
     /// Gated recurrent units over sequences, in one or both directions.
     _Gru
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T -> y:T y_h:T; T:type \
          activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
          clip:float=0.0 direction:string='forward' hidden_size:int=0 linear_before_reset:int=0"
-        => function(eval::gru, onnx::recurrent, Cost::By(cost::recurrent)).differentiated(Gradient::Missing);
+        => function(eval::gru, onnx::recurrent, Cost::By(cost::recurrent));
+    /// The gradient of `_Gru`, given its states.
+    _GruGrad
+        "x:T w:T r:T b:T sequence_lens:int32 initial_h:T y:T y_grad:T y_h_grad:T -> \
+         x_grad:T w_grad:T r_grad:T b_grad:T initial_h_grad:T; T:type \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0 linear_before_reset:int=0"
+        => function(eval::gru_gradient, onnx::recurrent_gradient, Cost::By(cost::recurrent_gradient))
+            .differentiated(Gradient::Missing);
     /// Plain recurrent units over sequences, in one or both directions.
     _Rnn
         "x:T w:T r:T b:T sequence_lens:int32 initial_h:T -> y:T y_h:T; T:type \
          activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
          clip:float=0.0 direction:string='forward' hidden_size:int=0"
-        => function(eval::rnn, onnx::recurrent, Cost::By(cost::recurrent)).differentiated(Gradient::Missing);
+        => function(eval::rnn, onnx::recurrent, Cost::By(cost::recurrent));
+    /// The gradient of `_Rnn`, given its states.
+    _RnnGrad
+        "x:T w:T r:T b:T sequence_lens:int32 initial_h:T y:T y_grad:T y_h_grad:T -> \
+         x_grad:T w_grad:T r_grad:T b_grad:T initial_h_grad:T; T:type \
+         activation_alpha:list(float)=[] activation_beta:list(float)=[] activations:list(string)=[] \
+         clip:float=0.0 direction:string='forward' hidden_size:int=0"
+        => function(eval::rnn_gradient, onnx::recurrent_gradient, Cost::By(cost::recurrent_gradient))
+            .differentiated(Gradient::Missing);
     /// The distinct slices along an axis, sorted or in order of appearance, with positions and counts.
     _UniqueSorted
         "x:T -> y:T indices:int64 inverse_indices:int64 counts:int64; T:type axis:list(int)=[] \
