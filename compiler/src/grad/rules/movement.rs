@@ -105,13 +105,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         }),
         Op::MatrixDiagV2 | Op::MatrixDiagV3 => Rule(|g| {
             let operands = [g.d(), g.x(1), g.d().number(0.0)];
-            let attrs = aligned(g, "MatrixDiagV2");
-            g.dx(0, g.op(Op::MatrixDiagPartV3, &operands, &attrs));
-            if g.wants(4) {
-                // The padding stands everywhere but on the diagonals.
-                let operands = [g.d(), g.x(0).zeros(), g.x(1)];
-                g.dx(4, g.op(Op::MatrixSetDiagV3, &operands, &attrs).sum_all());
-            }
+            g.dx(0, g.op(Op::MatrixDiagPartV3, &operands, &aligned(g, "MatrixDiagV2")));
         }),
         Op::MatrixDiagPartV2 | Op::MatrixDiagPartV3 => Rule(|g| {
             let operands = [g.x(0).zeros(), g.d(), g.x(1)];
