@@ -131,27 +131,26 @@ pub(super) fn masked(crc: u32) -> u32 {
     crc.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// The size at which a block ends.
-const BLOCK: usize = 1 << 16;
+/// The size at which a block ends: TensorFlow's.
+const BLOCK: usize = 1 << 18;
 
-/// The number of entries per restart point. The entry at a restart point shares no bytes with the key before.
+/// The number of entries per restart point, but in the block of the index, where it is one. The entry at a
+/// restart point shares no bytes with the key before.
 const RESTART_EVERY: usize = 16;
 
-/// A table of these keys and values.
+/// A table of these keys and values: the bytes that TensorFlow writes.
 pub(super) fn write(all: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
-    let (mut file, mut index, mut block) = (Vec::new(), BlockWriter::default(), BlockWriter::default());
+    let (mut file, mut index, mut block) = (Vec::new(), BlockWriter::new(1), BlockWriter::new(RESTART_EVERY));
+    let mut keys = all.keys().skip(1);
     for (key, value) in all {
         block.add(key, value);
-        if block.bytes.len() >= BLOCK {
-            let last = block.last.clone();
-            index.add(&last, &std::mem::take(&mut block).close(&mut file));
+        let next = keys.next();
+        if block.size() >= BLOCK || next.is_none() {
+            let full = std::mem::replace(&mut block, BlockWriter::new(RESTART_EVERY));
+            index.add(&bound(key, next), &full.close(&mut file));
         }
     }
-    if !block.last.is_empty() || !block.bytes.is_empty() {
-        let last = block.last.clone();
-        index.add(&last, &block.close(&mut file));
-    }
-    let meta = BlockWriter::default().close(&mut file);
+    let meta = BlockWriter::new(RESTART_EVERY).close(&mut file);
     let index = index.close(&mut file);
     let mut footer = [meta, index].concat();
     footer.resize(FOOTER - 8, 0);
@@ -160,9 +159,25 @@ pub(super) fn write(all: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
     file
 }
 
+/// A short key that is not less than the last key of a block and less than the first of the next block.
+fn bound(last: &[u8], next: Option<&Vec<u8>>) -> Vec<u8> {
+    let at = match next {
+        Some(next) => last.iter().zip(next).position(|(a, b)| a != b),
+        None => last.iter().position(|&byte| byte < 0xff),
+    };
+    let mut bound = last.to_vec();
+    if let Some(at) = at
+        && next.is_none_or(|next| last[at] + 1 < next[at])
+    {
+        bound.truncate(at + 1);
+        bound[at] += 1;
+    }
+    bound
+}
+
 /// A block under construction.
-#[derive(Default)]
 struct BlockWriter {
+    restart_every: usize,
     bytes: Vec<u8>,
     restarts: Vec<u32>,
     n: usize,
@@ -170,9 +185,13 @@ struct BlockWriter {
 }
 
 impl BlockWriter {
+    fn new(restart_every: usize) -> BlockWriter {
+        BlockWriter { restart_every, bytes: Vec::new(), restarts: Vec::new(), n: 0, last: Vec::new() }
+    }
+
     fn add(&mut self, key: &[u8], value: &[u8]) {
         let mut shared = key.iter().zip(&self.last).take_while(|(a, b)| a == b).count();
-        if self.n.is_multiple_of(RESTART_EVERY) {
+        if self.n.is_multiple_of(self.restart_every) {
             // Fits: an entry is only added to a block of fewer than `BLOCK` bytes.
             self.restarts.push(self.bytes.len() as u32);
             shared = 0;
@@ -184,6 +203,11 @@ impl BlockWriter {
         self.bytes.extend_from_slice(value);
         self.last = key.to_vec();
         self.n += 1;
+    }
+
+    /// The size of the block so far.
+    fn size(&self) -> usize {
+        self.bytes.len() + 4 * (self.restarts.len() + 1)
     }
 
     /// Writes the block; returns its handle.

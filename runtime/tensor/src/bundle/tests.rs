@@ -1,6 +1,7 @@
 //! Tests with tables that are written here. The importer's tests read tables that TensorFlow wrote.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use super::slice::Slice;
 use super::table::masked;
@@ -317,8 +318,8 @@ fn damaged_blocks_do_no_harm() {
 fn written_bundles_are_read() {
     let mut writer = BundleWriter::new(vec![Vec::new(), Vec::new()]);
     let f32s = Type::Dense(DType::F32);
-    for i in 0..5000u32 {
-        let name = format!("layer_{i:04}/kernel");
+    for i in 0..20_000u32 {
+        let name = format!("layer_{i:05}/kernel");
         writer.add(&name, (i % 2) as usize, f32s, &[1, 2], Elements::Dense(&[i as u8; 8])).unwrap();
     }
     let texts: [&[u8]; 3] = [b"a", b"", &[0xff; 300]];
@@ -340,9 +341,9 @@ fn written_bundles_are_read() {
         name => Err(format!("no file {name}")),
     });
     let bundle = bundle.unwrap();
-    assert_eq!(bundle.tensors().count(), 5004);
-    for i in 0..5000u32 {
-        let tensor = bundle.read(&format!("layer_{i:04}/kernel"), "").unwrap();
+    assert_eq!(bundle.tensors().count(), 20_004);
+    for i in 0..20_000u32 {
+        let tensor = bundle.read(&format!("layer_{i:05}/kernel"), "").unwrap();
         assert_eq!(tensor.data, BundleData::Dense(vec![i as u8; 8].into()));
     }
     let strings = texts.map(Bytes::copy_from_slice).to_vec();
@@ -354,6 +355,69 @@ fn written_bundles_are_read() {
         bundle.read("parts", "4 3 1,2:-").unwrap().data,
         BundleData::Dense(bytes[3..9].to_vec().into())
     );
+}
+
+/// The prefixes of the bundles in a folder and those below.
+fn prefixes(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            prefixes(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "index") {
+            found.push(path.with_extension(""));
+        }
+    }
+}
+
+/// The bundles that TensorFlow wrote, read and written again, have the same bytes: so it reads those that are
+/// written here.
+#[test]
+fn bundles_are_written_as_tensorflow_writes_them() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut found = Vec::new();
+    for folder in ["saved_models", "training", "gradients"] {
+        prefixes(&testdata.join(folder), &mut found);
+    }
+    assert!(found.len() >= 18, "{found:?}");
+    for prefix in found {
+        let prefix = prefix.to_str().unwrap();
+        let file = |name: &str| std::fs::read(name).unwrap();
+        let bundle = Bundle::open(prefix, &mut |name| Ok(file(name).into())).unwrap();
+        // The places of the tensors, and of the slices of partitioned ones.
+        let mut places = Vec::new();
+        for (name, entry) in bundle.tensors() {
+            if entry.slices.is_empty() {
+                places.push((entry, name, String::new()));
+            }
+            for stored in &entry.slices {
+                let sizes: String = entry.dims.iter().map(|size| format!("{size} ")).collect();
+                let part = &bundle.entries[&stored.key(name.as_bytes())];
+                places.push((part, name, format!("{sizes}{}", stored.slice)));
+            }
+        }
+        places.sort_by_key(|(entry, ..)| (entry.shard, entry.at, entry.len));
+        let mut writer = BundleWriter::new(vec![Vec::new(); bundle.n_shards()]);
+        for (entry, name, slice) in places {
+            let BundleTensor { ty, dims, data } = bundle.read(name, &slice).unwrap();
+            let strings: Vec<&[u8]> = match &data {
+                BundleData::Strings(strings) => strings.iter().map(|text| &text[..]).collect(),
+                BundleData::Dense(_) => Vec::new(),
+            };
+            let elements = match &data {
+                BundleData::Dense(bytes) => Elements::Dense(bytes),
+                BundleData::Strings(_) => Elements::Strings(&strings),
+            };
+            writer.add_specified((name, &slice), entry.shard, ty, &dims, elements).unwrap();
+        }
+        let (shards, index) = writer.finish().unwrap();
+        assert!(index == file(&format!("{prefix}.index")), "{prefix}.index");
+        for (i, shard) in shards.iter().enumerate() {
+            let name = shard_name(prefix, i, shards.len());
+            assert!(*shard == file(&name), "{name}");
+        }
+    }
 }
 
 #[test]
