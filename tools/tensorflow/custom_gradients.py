@@ -50,6 +50,41 @@ class Model(tf.Module):
         return {"y": tf.add_n([tf.reduce_sum(part) for part in sums]) + tf.reduce_sum(z)}
 
 
+def scaled(w, v):
+    """Captures two variables, one of which only its gradient reads."""
+    @tf.custom_gradient
+    def scaled(x):
+        def gradient(dy, variables):
+            return v * dy * variables[0], [3.0 * tf.reduce_sum(dy * x, 0)]
+        return x * w, gradient
+    return scaled
+
+
+class Variables(tf.Module):
+    """Gradients that capture variables, in a function that another one calls."""
+
+    def __init__(self):
+        self.w, self.v = tf.Variable([0.5, 3.0], name="w"), tf.Variable(7.0, name="v")
+        of_variables = scaled(self.w, self.v)
+        self.inner = tf.function(lambda x: of_variables(x) * of_variables(x))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], name="x"), tf.TensorSpec([], tf.int32, name="n")])
+    def __call__(self, x, n):
+        return {"y": tf.reduce_sum(self.inner(x)) * tf.cast(n, tf.float32)}
+
+
+class EqualNames(tf.Module):
+    """Both variables were called `w`."""
+
+    def __init__(self):
+        self.w, self.v = tf.Variable([0.5, 3.0], name="w"), tf.Variable([2.0, -1.0], name="w")
+        self.of_variables = scaled(self.w, self.v)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], name="x"), tf.TensorSpec([], tf.int32, name="n")])
+    def __call__(self, x, n):
+        return {"y": tf.reduce_sum(self.of_variables(x) + self.v) * tf.cast(n, tf.float32)}
+
+
 def write(name, model, xs):
     """Writes a SavedModel, and its gradients after it was loaded."""
     case = CASES / name
@@ -64,7 +99,7 @@ def write(name, model, xs):
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = loaded(x, tf.constant(n))["y"]
-        found = tape.gradient(y, {"x": x} | ({"w": loaded.w} if "w" in xs else {}))
+        found = tape.gradient(y, {of: x if of == "x" else getattr(loaded, of) for of in xs})
         values = {"x": x, "n": np.int32(n)} | {f"grad_{of}": value for of, value in found.items()}
         for value in values:
             np.save(case / f"run{i}_{value}.npy", np.asarray(values[value]))
@@ -76,9 +111,15 @@ def write(name, model, xs):
 
 def main():
     x = {"x": "serving_default_x:0"}
-    case, described = write("custom_gradients_saved", Model(tf.Variable([0.5, 3.0], name="w")), x | {"w": "w"})
-    described |= {"model": "model", "ys": ["StatefulPartitionedCall:0"]}
-    (case / "case.json").write_text(json.dumps(described, indent=1) + "\n")
+    for name, model, xs in [
+        ("saved", Model(tf.Variable([0.5, 3.0], name="w")), {"w": "w"}),
+        ("variables", Variables(), {"w": "w"}),
+        # The nodes have the numbers that TensorFlow 2.21 gives them.
+        ("equal_names", EqualNames(), {"w": "w_1", "v": "w"}),
+    ]:
+        case, described = write(f"custom_gradients_{name}", model, x | xs)
+        described |= {"model": "model", "ys": ["StatefulPartitionedCall:0"]}
+        (case / "case.json").write_text(json.dumps(described, indent=1) + "\n")
     case, described = write("custom_gradients_graph", Model(tf.constant([0.5, 3.0])), x)
     saved = saved_model_pb2.SavedModel.FromString((case / "model/saved_model.pb").read_bytes())
     (case / "graph.pb").write_bytes(saved.meta_graphs[0].graph_def.SerializeToString(deterministic=True))

@@ -141,15 +141,26 @@ impl<'g> Importer<'g> {
         let name = signature.map_or("", |signature| signature.name.as_str());
         let mut body = GraphBody::of_function(name, function, attrs.clone())?;
         let mut arg_types = Vec::new();
-        for arg in signature.iter().flat_map(|signature| &signature.input_arg) {
+        let handles = signature.map_or_else(Vec::new, |signature| self.handles(name, signature));
+        let args: Vec<_> = signature.iter().flat_map(|signature| &signature.input_arg).zip(handles).collect();
+        let twice = |arg: &ArgDef| {
+            errors::function(name, &format!("two arguments are called '{}'", errors::shown(&arg.name)))
+        };
+        for (arg, _) in args.iter().filter(|(_, handle)| handle.is_none()) {
             let elements = self.declared(arg, &body).map_err(|why| errors::function(name, &why))?;
             if body.args.insert(&arg.name, (arg_types.len(), elements.len())).is_some() {
-                return Err(errors::function(
-                    name,
-                    &format!("two arguments are called '{}'", errors::shown(&arg.name)),
-                ));
+                return Err(twice(arg));
             }
             arg_types.extend(elements);
+        }
+        // The variables that a gradient function captures stand behind the arguments.
+        let mut variables = Vec::new();
+        for (arg, handle) in args {
+            let Some(handle) = handle else { continue };
+            if body.args.insert(&arg.name, (arg_types.len() + variables.len(), 1)).is_some() {
+                return Err(twice(arg));
+            }
+            variables.push(std::slice::from_ref(handle));
         }
         body.captured = self.captured(&body);
         let needed = body.needed(kept(&body, function).into_iter())?;
@@ -165,7 +176,15 @@ impl<'g> Importer<'g> {
         }
         let private = self.m.cx.str_attr("private");
         self.m.set_attr(op, names::SYM_VISIBILITY, private);
+        let mut handles = Vec::new();
+        for variable in variables {
+            let graph = GraphBody::of_graph(variable, &EntryPoint::default())?;
+            let mut of_handle = self.block(&graph, block, &[0]);
+            self.nodes(&mut of_handle, &[0])?;
+            handles.extend(of_handle.get(Reference::Output(0, 0)).unwrap_or_default());
+        }
         let mut block = self.block(&body, block, &order);
+        block.args.extend(handles);
         self.nodes(&mut block, &order)?;
         let mut results = Vec::new();
         for arg in signature.iter().flat_map(|signature| &signature.output_arg) {

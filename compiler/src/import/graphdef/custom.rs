@@ -7,16 +7,17 @@
 //!
 //! A SavedModel says which tensors a gradient function captures; in other graphs its arguments have their
 //! names. Those of the node's own function become further operands, so that they are kept for the gradient as
-//! other operands are.
+//! other operands are. A variable that a SavedModel's gradient function captures is no argument: the function
+//! names it.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Importer;
 use super::body::{GraphBody, Reference};
 use super::build::{NodePlan, attr_of};
+use super::{Capture, Importer};
 use crate::grad::{CAPTURED, CUSTOM_GRADIENT, GRADIENT_OPERANDS, is_differentiable};
 use crate::import::proto::attr_value::Value;
-use crate::import::proto::{FunctionDef, NodeDef};
+use crate::import::proto::{FunctionDef, NodeDef, OpDef};
 use crate::ir::KnownType;
 
 /// The name by which a node asks for a gradient.
@@ -55,12 +56,15 @@ impl<'g> Importer<'g> {
         for (node, def) in body.nodes.iter().enumerate() {
             let gradient = gradient_type(body, def).and_then(|ty| self.gradient_function(ty));
             let Some((name, function)) = gradient else { continue };
-            let own = |capture: &Option<(&'g str, &'g str)>| {
-                let (_, tensor) = capture.filter(|(function, _)| body.function == Some(*function))?;
-                body.captured_tensor(tensor)
+            let own = |capture: Capture<'g>| match capture {
+                Capture::Tensor { function, name } if body.function == Some(function) => {
+                    Some(body.captured_tensor(name))
+                }
+                Capture::Variable(_) => None,
+                Capture::Tensor { .. } | Capture::Other => Some(None),
             };
             let found: Option<Vec<Reference<'g>>> = match self.surroundings.gradients.get(name) {
-                Some(saved) => saved.captures.iter().map(own).collect(),
+                Some(saved) => saved.captures.iter().copied().filter_map(own).collect(),
                 None => {
                     let n = def.input.iter().filter(|input| !input.starts_with('^')).count();
                     names_after(function, n).map(|name| body.captured_tensor(name?)).collect()
@@ -70,6 +74,21 @@ impl<'g> Importer<'g> {
             all.extend(found.map(|found| (node, found)));
         }
         all
+    }
+
+    /// For each argument of a function, the node of the variable that it is, if a gradient function captures
+    /// one.
+    pub(super) fn handles(&self, name: &str, signature: &OpDef) -> Vec<Option<&'g NodeDef>> {
+        let mut handles = vec![None; signature.input_arg.len()];
+        if let Some(saved) = self.surroundings.gradients.get(name) {
+            for (handle, capture) in handles.iter_mut().rev().zip(saved.captures.iter().rev()) {
+                *handle = match capture {
+                    Capture::Variable(node) => Some(*node),
+                    Capture::Tensor { .. } | Capture::Other => None,
+                };
+            }
+        }
+        handles
     }
 
     /// Adds the gradient of a node to its plan, and what that captures.
@@ -90,7 +109,9 @@ impl<'g> Importer<'g> {
         let Some(signature) = &function.signature else { return Ok(()) };
         let (n, n_gradients) = (plan.outputs.len(), signature.output_arg.len());
         let captured = body.captured.get(&node).map_or(0, Vec::len);
-        for arg in signature.input_arg.iter().skip(n).take(captured) {
+        let handles = self.handles(name, signature);
+        let passed = signature.input_arg.iter().zip(handles).skip(n).filter(|(_, handle)| handle.is_none());
+        for (arg, _) in passed.take(captured) {
             plan.outputs.extend(self.declared(arg, body)?);
             plan.takes.push(false);
         }

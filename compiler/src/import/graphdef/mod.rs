@@ -41,7 +41,7 @@ use self::body::GraphBody;
 pub(super) use self::build::{is_placeholder, is_variable};
 use super::errors::{self, Refusal};
 use super::input::{Input, shared};
-use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList};
+use super::proto::{AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef};
 use super::{Feed, GradientRequest, ImportOptions, text};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
@@ -163,8 +163,19 @@ pub(super) struct Surroundings<'g> {
 pub(super) struct SavedGradient<'g> {
     /// For each operand of the node, whether the function gives its gradient.
     pub(super) gives: Vec<bool>,
-    /// The captured tensors, each with its function and its name there; `None` for something else.
-    pub(super) captures: Vec<Option<(&'g str, &'g str)>>,
+    /// Its last arguments, which it captures.
+    pub(super) captures: Vec<Capture<'g>>,
+}
+
+/// An argument that a gradient function captures.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Capture<'g> {
+    /// A tensor of a function, by its name there.
+    Tensor { function: &'g str, name: &'g str },
+    /// A variable, by its node in the graph.
+    Variable(&'g NodeDef),
+    /// Something else.
+    Other,
 }
 
 /// Imports a graph.

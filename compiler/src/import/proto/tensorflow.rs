@@ -253,8 +253,15 @@ pub struct SavedObjectGraph {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SavedObject {
+    #[prost(message, optional, tag = "7")]
+    pub variable: ::core::option::Option<SavedVariable>,
     #[prost(message, optional, tag = "12")]
     pub captured_tensor: ::core::option::Option<CapturedTensor>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SavedVariable {
+    #[prost(string, tag = "6")]
+    pub name: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CapturedTensor {
