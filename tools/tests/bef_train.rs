@@ -395,6 +395,27 @@ fn a_run_resumes_at_its_example_with_any_batches_in_the_same_order() {
     assert!(said.contains("it is of a run with --shuffle 7, not without --shuffle"), "{said}");
 }
 
+/// The weights of a bidirectional ONNX `LSTM` are trained.
+#[test]
+fn a_recurrent_onnx_model_is_fine_tuned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bef-train"));
+    command.current_dir(folder.path()).arg(root().join("testdata/training/digits_lstm.onnx"));
+    for what in ["images", "labels"] {
+        let file = root().join(format!("testdata/digits/train_{what}.npy"));
+        command.arg("--data").arg(format!("{what}={}", file.display()));
+    }
+    command.args(["--trainable-constants", "^(lstm|logits)[.]", "--optimizer", "adam:lr=1e-2"]);
+    let trained = command.args(["--epochs", "4", "--log", "log.jsonl"]).output().expect("bef-train runs");
+    assert!(trained.status.success(), "{}", said(&trained));
+    let log = fs::read_to_string(folder.path().join("log.jsonl")).expect("the log");
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let losses: Vec<f64> = lines.filter_map(|line| line["loss"].as_f64()).collect();
+    let mean = |some: &[f64]| some.iter().sum::<f64>() / some.len() as f64;
+    let (first, last) = (mean(&losses[..5]), mean(&losses[losses.len() - 5..]));
+    assert!(first > 2.0 && last < 0.5, "from {first} to {last}");
+}
+
 /// The initializer `x` = [1, 2] is trained through a `Transpose`, which would else be folded, and a `Resize`.
 #[test]
 fn nothing_of_an_initializer_that_is_trained_is_folded() {
