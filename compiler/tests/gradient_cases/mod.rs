@@ -396,6 +396,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "TridiagonalMatMul: 2x1x1; 2x1x1; 2x1x1; 2x1x2 -> 2x1x2",
     "TridiagonalSolve: 3x3; 3x2 -> 3x2",
     "TridiagonalSolve: 2x3x2; 2x2x1 -> 2x2x1 <{partial_pivoting = false}>",
+    "~Svd: 3x2 -> 2; 0; 0 <{compute_uv = false}>",
     "~Qr: 3x2 -> 3x2; 2x2",
     "~Qr: 2x3 -> 2x2; 2x3",
 ];
@@ -487,6 +488,16 @@ pub(crate) const COMPOSED: &[(&str, &str, &str, &str)] = &[
   %y1 = "tf.Square"(%v) : (tensor<3x3xf64>) -> tensor<3x3xf64>
 "#,
         "3; 3x3",
+    ),
+    (
+        "SelfAdjointEigV2",
+        "3x3",
+        r#"  %p = "tf.Const"() <{value = dense<[1, 0]> : tensor<2xi32>}> : () -> tensor<2xi32>
+  %t = "tf.Transpose"(%x0, %p) : (TYPE0, tensor<2xi32>) -> tensor<3x3xf64>
+  %a = "tf.AddV2"(%x0, %t) : (TYPE0, tensor<3x3xf64>) -> tensor<3x3xf64>
+  %y0, %y1 = "tf.SelfAdjointEigV2"(%a) <{compute_v = false}> : (tensor<3x3xf64>) -> (tensor<3xf64>, tensor<0xf64>)
+"#,
+        "3; 0",
     ),
     (
         "Eig",

@@ -214,7 +214,7 @@ fn any_eigen(g: &Vjp<'_, '_>) {
         (g.y(0), g.y(1))
     };
     let of_values = g.dy(0).map(|d| d.un(Op::MatrixDiag));
-    let of_vectors = g.dy(1).map(|d| {
+    let of_vectors = vectors(g, "compute_v", 1).map(|d| {
         let gaps = safe_reciprocal(e.expand(-2) - e.expand(-1));
         let gaps = gaps.bin(Op::MatrixSetDiag, e.zeros()).conj();
         let inner = v.matmul(d, true, false);
@@ -313,6 +313,11 @@ fn qr(g: &Vjp<'_, '_>) {
     g.dx(0, Val::concat(&[dx, q.matmul(dv, false, false)], -1));
 }
 
+/// The gradient of result `i`, which is empty if the attribute asks for no vectors.
+fn vectors<'g>(g: &'g Vjp<'_, '_>, attr: &str, i: usize) -> Option<Val<'g>> {
+    g.dy(i).filter(|_| g.bool(attr) != Some(false))
+}
+
 /// 1 / x, and nearly 0 at 0.
 fn safe_reciprocal(x: Val<'_>) -> Val<'_> {
     x / (x.un(Op::Square) + 1e-20)
@@ -326,7 +331,7 @@ fn eigen(g: &Vjp<'_, '_>) {
         (g.y(0), g.y(1))
     };
     let of_values = g.dy(0).map(|d| d.cast_like(v).un(Op::MatrixDiag));
-    let of_vectors = g.dy(1).map(|d| {
+    let of_vectors = vectors(g, "compute_v", 1).map(|d| {
         let gaps = safe_reciprocal(e.expand(-2) - e.expand(-1));
         gaps.bin(Op::MatrixSetDiag, e.zeros()).cast_like(v) * v.matmul(d, true, false)
     });
@@ -351,7 +356,7 @@ fn svd(g: &Vjp<'_, '_>) {
     } else {
         (g.y(0), g.y(1), g.y(2))
     };
-    let (ds, du, dv) = (g.dy(0), g.dy(1), g.dy(2));
+    let (ds, [du, dv]) = (g.dy(0), [1, 2].map(|i| vectors(g, "compute_uv", i)));
     if g.flag("full_matrices") && (du.is_some() || dv.is_some()) {
         let is_square = a.sizes().is_some_and(|sizes| match sizes[..] {
             [.., rows, columns] => rows == columns && rows >= 0,
