@@ -337,6 +337,7 @@ pub(crate) const OPERATORS: &[&str] = &[
     "f!_FusedBatchNormEx: 2x2x1x3; 3; 3; =[0.0,0.0,0.0]:3xf32; =[1.0,1.0,1.0]:3xf32; 2x2x1x3 -> 2x2x1x3; 3:f32; 3:f32; 3:f32; 3:f32; 3:f32 <{is_training = false, activation_mode = \"Relu\", num_side_inputs = 1 : i64}>",
     "~_Resize: 1x2x3; =[]:0xf32; =[1.0,1.0,2.0]:3xf32; =[]:0xi64 -> 1x2x6 <{axes = [0, 1, 2], mode = \"linear\"}>",
     "~_Resize: 3x4; =[]:0xf32; =[]:0xf32; =[5,3]:2xi64 -> 5x3 <{axes = [0, 1], mode = \"cubic\", coordinate_transformation_mode = \"align_corners\"}>",
+    "~_Resize: 4; =[]:0xf32; =[1.7]:1xf32; =[]:0xi64 -> 6 <{axes = [0], mode = \"linear\", coordinate_transformation_mode = \"align_corners\"}>",
     "~_Resize: 4; =[]:0xf32; =[]:0xf32; =[7]:1xi64 -> 7 <{axes = [0], mode = \"nearest\"}>",
     "~_Resize: 5x2x4; =[]:0xf32; =[]:0xf32; =[2,3]:2xi64 -> 3x2x2 <{axes = [-1, 0], mode = \"linear\", antialias = true}>",
     "~_Resize: 4x3; =[0.1,0.2,0.7,1.3]:4xf32; =[]:0xf32; =[3,5]:2xi64 -> 3x5 <{axes = [0, 1], mode = \"linear\", coordinate_transformation_mode = \"tf_crop_and_resize\", extrapolation_value = 2.0 : f32}>",
