@@ -70,7 +70,7 @@ fn to_real(g: &Vjp<'_, '_>, forward: Op) {
     let is_once =
         at.bin(Op::Equal, g.int_value(0)).bin(Op::LogicalOr, (at * g.int_value(2)).bin(Op::Equal, n));
     let weight = is_once.select(d.number(1.0), d.number(2.0)) / transformed(g).cast_like(d);
-    let found = half * weight.as_complex();
+    let found = half * weight.as_complex().cast_like(half);
     let own = x.shape().slice((x.rank_value() - lengths.size(0)).expand(0), g.ints_value(&[-1]));
     g.dx(0, fit(g, found, own));
 }
