@@ -1,6 +1,7 @@
 //! Lists and optionals. The gradient of a list is a list, that of an optional an optional. Operators that
 //! build one and operators that take one apart are each other's gradients.
 
+use befrost_tensor::DType;
 use befrost_tensor::tf::op::{Op, Type};
 
 use crate::grad::val::Val;
@@ -17,7 +18,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::TensorListPopBack => Rule(|g| {
             let list = g.dy(0).unwrap_or_else(|| {
                 let attrs = [("element_dtype", of_items(g))];
-                g.op(Op::EmptyTensorList, &[g.x(1), g.int_value(-1)], &attrs)
+                g.op(Op::EmptyTensorList, &[shape_of_elements(g, g.x(0)), g.int_value(-1)], &attrs)
             });
             let item = g.dy(1).unwrap_or_else(|| g.y(1).zeros());
             g.dx(0, g.op(Op::TensorListPushBack, &[list, item], &[]));
@@ -34,7 +35,8 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         }),
         Op::TensorListGetItem => Rule(|g| {
             let (list, at, d) = (g.x(0), g.x(1), g.d());
-            let empty = reserved(g, shape(d), list.un(Op::TensorListLength), d.element());
+            let n = list.un(Op::TensorListLength);
+            let empty = reserved(g, shape_of_elements(g, list), n, d.element());
             g.dx(0, g.op(Op::TensorListSetItem, &[empty, at, d], &[]));
         }),
         Op::TensorListSetItem => Rule(|g| {
@@ -114,9 +116,14 @@ fn pop<'g>(g: &'g Vjp<'_, '_>, list: Val<'g>, item: Val<'g>) -> [Val<'g>; 2] {
     [made[0], made[1]]
 }
 
+/// The shape that all elements of a list have, as far as the list says.
+fn shape_of_elements<'g>(g: &'g Vjp<'_, '_>, list: Val<'g>) -> Val<'g> {
+    g.op(Op::TensorListElementShape, &[list], &[("shape_type", At::Type(Type::Dense(DType::I32)))])
+}
+
 /// The shape of an element; of a variant a scalar's.
 fn shape(item: Val<'_>) -> Val<'_> {
-    if item.element() == Type::Variant { item.ints(&[], befrost_tensor::DType::I32) } else { item.shape() }
+    if item.element() == Type::Variant { item.ints(&[], DType::I32) } else { item.shape() }
 }
 
 /// The shape of the slices of a tensor along its first axis.
