@@ -4686,6 +4686,12 @@ class _Op_Gru(_t.Protocol):
 _Gru: _Op_Gru
 
 @_t.type_check_only
+class _Op_GruGrad(_t.Protocol):
+    """The gradient of `_Gru`, given its states."""
+    def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, y: _t.Any, y_grad: _t.Any, y_h_grad: _t.Any, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ..., linear_before_reset: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+_GruGrad: _Op_GruGrad
+
+@_t.type_check_only
 class _Op_InitializeTableFromText(_t.Protocol):
     """A table initialized with the lines of a text."""
     def __call__(self, table_handle: _t.Any, text: _t.Any, *, delimiter: str = ..., key_index: int, offset: int = ..., value_index: int, vocab_size: int = ...) -> tuple[()]: ...
@@ -4714,6 +4720,12 @@ class _Op_Lstm(_t.Protocol):
     """Long short-term memories over sequences, in one or both directions."""
     def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, initial_c: _t.Any, p: _t.Any, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ..., input_forget: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
 _Lstm: _Op_Lstm
+
+@_t.type_check_only
+class _Op_LstmGrad(_t.Protocol):
+    """The gradient of `_Lstm`, given its states."""
+    def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, initial_c: _t.Any, p: _t.Any, y: _t.Any, y_grad: _t.Any, y_h_grad: _t.Any, y_c_grad: _t.Any, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ..., input_forget: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+_LstmGrad: _Op_LstmGrad
 
 @_t.type_check_only
 class _Op_MaxPoolWithIndices(_t.Protocol):
@@ -4828,6 +4840,12 @@ class _Op_Rnn(_t.Protocol):
     """Plain recurrent units over sequences, in one or both directions."""
     def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
 _Rnn: _Op_Rnn
+
+@_t.type_check_only
+class _Op_RnnGrad(_t.Protocol):
+    """The gradient of `_Rnn`, given its states."""
+    def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, y: _t.Any, y_grad: _t.Any, y_h_grad: _t.Any, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor, _n.Tensor]: ...
+_RnnGrad: _Op_RnnGrad
 
 @_t.type_check_only
 class _Op_RoiAlign(_t.Protocol):
