@@ -13,7 +13,7 @@ use super::GradientRequest;
 use super::errors::{self, Refusal};
 use crate::dialects::tf;
 use crate::grad::{Unconnected, append};
-use crate::ir::{BlockId, LocId, Module, TypeId, ValueId};
+use crate::ir::{BlockId, LocId, Module, TypeId, ValueId, free_name};
 use crate::rewrite::{InsertionPoint, Rewriter};
 
 /// Maximum order of derivatives; each order multiplies the graph.
@@ -83,13 +83,15 @@ impl<T: Clone> Resolved<T> {
         i >= self.ys.len() + self.dys.len()
     }
 
-    /// Appends the request to a block, with the values of its tensors. Returns the gradients and their names.
+    /// Appends the request to a block, with the values of its tensors, and the gradients to the function's
+    /// results, by names that no other result has.
     pub(super) fn append(
         &self,
         m: &mut Module,
         block: BlockId,
         values: &[ValueId],
-    ) -> Result<Vec<(ValueId, String)>, Refusal> {
+        (results, names): (&mut Vec<ValueId>, &mut Vec<String>),
+    ) -> Result<(), Refusal> {
         let (mut ys, rest) = values.split_at(self.ys.len());
         let (mut dys, rest) = rest.split_at(self.dys.len());
         let (xs, stops) = rest.split_at(self.xs.len());
@@ -108,7 +110,12 @@ impl<T: Clone> Resolved<T> {
             grads = m.results(made).collect();
             (ys, dys) = (&grads, &[]);
         }
-        Ok(grads.into_iter().zip(self.names.iter().map(|x| format!("{}/{x}", self.prefix))).collect())
+        results.extend(grads);
+        for x in &self.names {
+            let name = format!("{}/{x}", self.prefix);
+            names.push(free_name(&name, |name| names.iter().all(|taken| taken != name)));
+        }
+        Ok(())
     }
 }
 

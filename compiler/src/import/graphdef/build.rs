@@ -20,9 +20,7 @@ use crate::import::proto::attr_value::Value;
 use crate::import::proto::op_def::ArgDef;
 use crate::import::proto::{AttrValue, FunctionDef, NameAttrList, NodeDef};
 use crate::import::{Feed, names_attr, narrowed};
-use crate::ir::{
-    AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, free_name, names,
-};
+use crate::ir::{AttrId, BlockId, KnownType, LocId, LocKind, NewOp, OpId, StrId, TypeId, ValueId, names};
 use crate::print::type_text;
 
 /// Maximum number of outputs of a node.
@@ -341,12 +339,9 @@ impl<'g> Importer<'g> {
         let mut operands = results.split_off(n);
         for request in gradients {
             let rest = operands.split_off(request.tensors().count());
-            let made = request.append(&mut self.m, block.function, &operands)?;
+            let named = (&mut results, &mut result_names);
+            request.append(&mut self.m, block.function, &operands, named)?;
             operands = rest;
-            results.extend(made.iter().map(|(value, _)| *value));
-            for (_, name) in made {
-                result_names.push(free_name(&name, |name| result_names.iter().all(|taken| taken != name)));
-            }
         }
         let (m, block) = (&mut self.m, block.function);
         let end = m.create_named("func.return", &results, &[], &[]);

@@ -13,23 +13,30 @@ pub(super) fn resolve<'g>(
     requests: &[GradientRequest],
 ) -> Result<Vec<Resolved<&'g str>>, Refusal> {
     let find = |what: &str, name: &str| known.name(what, name);
-    // A model has no variables.
-    requests.iter().map(|request| Resolved::new(request, fetches, find, |_| Ok(()))).collect()
+    let resolve = |request| {
+        // A model has no variables.
+        let mut found = Resolved::new(request, fetches, find, |_| Ok(()))?;
+        found.names = found.xs.iter().map(|&x| x.to_owned()).collect();
+        Ok(found)
+    };
+    requests.iter().map(resolve).collect()
 }
 
 impl<'g> OnnxImporter<'g> {
-    /// Appends requests to the function that is being imported. Returns the gradients and their names.
+    /// Appends requests to the function that is being imported, and the gradients to its results.
     pub(super) fn gradients(
         &mut self,
         requests: &[Resolved<&'g str>],
-    ) -> Result<Vec<(ValueId, String)>, Refusal> {
-        let (mut gradients, block) = (Vec::new(), self.block);
+        results: &mut Vec<ValueId>,
+        names: &mut Vec<String>,
+    ) -> Result<(), Refusal> {
+        let block = self.block;
         for request in requests {
             let values: Result<Vec<ValueId>, Refusal> =
                 request.tensors().map(|name| self.tensor_named("differentiate", name)).collect();
-            gradients.extend(request.append(&mut self.m, block, &values?)?);
+            request.append(&mut self.m, block, &values?, (&mut *results, &mut *names))?;
         }
-        Ok(gradients)
+        Ok(())
     }
 
     /// The value of a name, which is a tensor.

@@ -253,7 +253,8 @@ impl<'g> OnnxImporter<'g> {
             }
             arg_types.push(self.fed_type(known, name, feed)?);
         }
-        let (fetches, mut result_names): (Vec<&'g str>, Vec<&str>) = results.iter().copied().unzip();
+        let (fetches, mut result_names): (Vec<&'g str>, Vec<String>) =
+            results.iter().map(|&(tensor, name)| (tensor, name.to_owned())).unzip();
         let of_gradients = gradients.iter().flat_map(Resolved::tensors);
         let wanted: Vec<&'g str> = fetches.iter().chain(of_gradients).copied().collect();
         let needed = needed(graph, known, &wanted, &args);
@@ -288,9 +289,7 @@ impl<'g> OnnxImporter<'g> {
         for name in &fetches {
             results.push(self.tensor_named("fetch", name)?);
         }
-        let made = self.gradients(gradients)?;
-        results.extend(made.iter().map(|(value, _)| *value));
-        result_names.extend(made.iter().map(|(_, name)| name.as_str()));
+        self.gradients(gradients, &mut results, &mut result_names)?;
         self.scopes.pop();
         let m = &mut self.m;
         let end = m.create_named("func.return", &results, &[], &[]);
@@ -299,6 +298,7 @@ impl<'g> OnnxImporter<'g> {
         let ty = m.cx.function_type(&arg_types, &outputs);
         let ty = m.cx.type_attr(ty);
         m.set_attr(op, names::FUNCTION_TYPE, ty);
+        let result_names: Vec<&str> = result_names.iter().map(String::as_str).collect();
         let res_names = names_attr(&mut m.cx, &result_names);
         if !result_names.is_empty() {
             m.set_attr(op, names::RES_ATTRS, res_names);
