@@ -136,11 +136,7 @@ impl Engine<'_, '_> {
     /// Sets the results of a function, and its type.
     pub(super) fn returns(&mut self, function: OpId, end: OpId, results: &[ValueId]) {
         self.r.set_operands(end, results);
-        let m = self.m();
-        let Some(block) = m.parent_block(end) else { return };
-        let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
-        let results: Vec<TypeId> = results.iter().map(|&value| m.value_type(value)).collect();
-        self.r.set_signature(function, &inputs, &results);
+        self.r.refresh_signature(function);
     }
 
     /// The only block of a function and its last op.

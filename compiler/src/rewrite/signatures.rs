@@ -11,16 +11,7 @@ pub(crate) fn refresh(r: &mut Rewriter<'_>) {
         .walk(r.root())
         .filter(|&op| m.def(op).is_some_and(|def| def.traits.has(Traits::FUNCTION)))
         .collect();
-    for function in functions {
-        let m = r.ir();
-        let Some(block) = m.regions_of(function).first().and_then(|&region| m.entry(region)) else {
-            continue;
-        };
-        let Some(end) = m.last_op(block).filter(|&end| m.traits(end).has(Traits::RETURN)) else { continue };
-        let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
-        let results: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
-        r.set_signature(function, &inputs, &results);
-    }
+    functions.into_iter().for_each(|function| r.refresh_signature(function));
 }
 
 impl Rewriter<'_> {
@@ -58,6 +49,16 @@ impl Rewriter<'_> {
         let (inputs, outputs): (Vec<TypeId>, Vec<TypeId>) = (types(m, m.args(block)), types(m, results));
         self.create_named(InsertionPoint::End(block), loc, "func.return", results, &[], &[]);
         self.set_signature(function, &inputs, &outputs);
+    }
+
+    /// Sets the type of a single-block function that returns to that of its body.
+    pub fn refresh_signature(&mut self, function: OpId) {
+        let m = self.ir();
+        let Some(block) = m.regions_of(function).first().and_then(|&region| m.entry(region)) else { return };
+        let Some(end) = m.last_op(block).filter(|&end| m.traits(end).has(Traits::RETURN)) else { return };
+        let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
+        let results: Vec<TypeId> = m.operands(end).map(|value| m.value_type(value)).collect();
+        self.set_signature(function, &inputs, &results);
     }
 
     /// Sets the type of a function.

@@ -193,14 +193,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 self.place(op, part, &mut made);
             }
         }
-        for of in made.values() {
-            let (op, block) = (of.op, of.block);
-            let m = self.m();
-            let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
-            let results = m.last_op(block).map_or_else(Vec::new, |end| m.operands(end).collect());
-            let results: Vec<TypeId> = results.into_iter().map(|value| m.value_type(value)).collect();
-            self.r.set_signature(op, &inputs, &results);
-        }
+        made.values().for_each(|of| self.r.refresh_signature(of.op));
     }
 
     /// Starts the function of a part.
@@ -264,15 +257,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                 Some(first) => InsertionPoint::Before(first),
                 None => InsertionPoint::End(block),
             };
-            // The copy has no control edges.
-            let (name, loc, attrs, ty) =
-                (m.op_name(op), m.loc(op), m.attrs(op).to_vec(), m.value_type(value));
-            let copy = if ty == CHAIN {
-                self.r.create_named(at, loc, "tfrt.new.chain", &[], &[CHAIN], &[])
-            } else {
-                self.r.create(at, NewOp { loc, attrs: &attrs, results: &[ty], ..NewOp::new(name) })
-            };
-            let copy = self.m().result(copy, 0);
+            let copy = copied_constant(self.r, at, op, value);
             made.get_mut(&part)?.values.insert(value, copy);
             return Some(copy);
         }
@@ -622,6 +607,24 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let end = NewOp { loc: end_loc, operands: &values, ..NewOp::new(end_name) };
         self.r.create(at, end);
     }
+}
+
+/// A copy of a value of a constant, without its control edges.
+pub(super) fn copied_constant(
+    r: &mut Rewriter<'_>,
+    at: InsertionPoint,
+    constant: OpId,
+    value: ValueId,
+) -> ValueId {
+    let m = r.ir();
+    let (name, loc, ty) = (m.op_name(constant), m.loc(constant), m.value_type(value));
+    let attrs = m.attrs(constant).to_vec();
+    let copy = if ty == CHAIN {
+        r.create_named(at, loc, "tfrt.new.chain", &[], &[CHAIN], &[])
+    } else {
+        r.create(at, NewOp { loc, attrs: &attrs, results: &[ty], ..NewOp::new(name) })
+    };
+    r.ir().result(copy, 0)
 }
 
 /// The attributes of an op with other names of functions.

@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::PartTable;
-use super::divide::renamed;
+use super::divide::{copied_constant, renamed};
 use super::prune::forget_types;
 use super::reach::{PartIndex, Reach};
 use super::riders::is_branch;
@@ -34,7 +34,7 @@ use crate::device::{is_everywhere, is_handle};
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::is_chain;
 use crate::graph::effects::{access, callees, effectful};
-use crate::ir::{BlockId, Module, NewOp, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{BlockId, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::Rewriter;
 use crate::rewrite::InsertionPoint;
 
@@ -274,13 +274,7 @@ fn split(r: &mut Rewriter<'_>, (names, functions): (&mut FxHashSet<StrId>, &[OpI
                 let value = r.ir().operand(op, at);
                 let constant = r.ir().defining_op(value).filter(|&op| is_everywhere(r.ir(), op));
                 if let (Some(constant), None) = (constant, local.get(&value)) {
-                    let m = r.ir();
-                    let (loc, attrs, name) =
-                        (m.loc(constant), m.attrs(constant).to_vec(), m.op_name(constant));
-                    let results = [m.value_type(value)];
-                    let new = NewOp { loc, attrs: &attrs, results: &results, ..NewOp::new(name) };
-                    let copy = r.create(end, new);
-                    local.insert(value, r.ir().result(copy, 0));
+                    local.insert(value, copied_constant(r, end, constant, value));
                 }
                 local.get(&value).into_iter().for_each(|&value| r.set_operand(op, at, value));
             }
@@ -288,12 +282,8 @@ fn split(r: &mut Rewriter<'_>, (names, functions): (&mut FxHashSet<StrId>, &[OpI
         }
         r.finish_function(made, loc, &returned);
         heads.insert(callee, text);
-        let m = r.ir();
-        let inputs: Vec<TypeId> = m.args(block).iter().map(|&arg| m.value_type(arg)).collect();
-        let results = m.last_op(block).map_or_else(Vec::new, |end| m.operands(end).collect());
-        let results: Vec<TypeId> = results.into_iter().map(|value| m.value_type(value)).collect();
         r.remove_attr(function, names::ARG_ATTRS);
-        r.set_signature(function, &inputs, &results);
+        r.refresh_signature(function);
     }
     let operands: Vec<ValueId> = r.ir().operands(op).collect();
     let types: Vec<TypeId> = given.iter().map(|&(_, _, ty)| ty).collect();
