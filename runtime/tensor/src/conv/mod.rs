@@ -199,6 +199,9 @@ impl Conv2d {
             let pixels = Matrix::new(image, self.rows, self.channels);
             return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
+        if let Some(winograd) = self.winograd_of(filters) {
+            return winograd.run_unpacked(isa, image, filters, epilogue, out, parallel);
+        }
         let windows = WindowRows { conv: self, image };
         if let Some(planar) = planes::Planar::new(isa, &windows, filters, epilogue) {
             return planar.run(out, parallel);

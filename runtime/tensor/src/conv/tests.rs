@@ -101,6 +101,7 @@ fn check_winograd(conv: Conv2d, patch: Patch, o: usize, limit: f32) {
     let want = plain(&conv, o, &image, &filters);
     let largest = want.iter().fold(0.0f32, |max, x| max.max(x.abs()));
     let packed = winograd.pack(o, &filters).unwrap();
+    let unpacked = Matrix::new(&filters, 9 * channels, o);
     let epilogue = Epilogue {
         bias: Some(&bias),
         residual: Some(&residual),
@@ -108,13 +109,23 @@ fn check_winograd(conv: Conv2d, patch: Patch, o: usize, limit: f32) {
         ..Epilogue::default()
     };
     for isa in Isa::all() {
-        let (mut got, mut two) = (vec![f32::NAN; want.len()], vec![f32::NAN; want.len()]);
-        winograd.run_with(isa, &image, &packed, &epilogue, &mut got, &Serial).unwrap();
-        winograd.run_with(isa, &image, &packed, &epilogue, &mut two, &Threads).unwrap();
-        assert_eq!(got, two, "the number of workers does not matter");
-        for (i, (got, want)) in got.iter().zip(&want).enumerate() {
-            let want = (want + bias[i % o] + residual[i]).max(0.0);
-            assert!((got - want).abs() <= limit * largest + 1e-6, "{isa:?} {patch:?} at {i}: {got} {want}");
+        let run = |is_packed, parallel: &dyn Parallel| {
+            let mut got = vec![f32::NAN; want.len()];
+            let done = if is_packed {
+                winograd.run_with(isa, &image, &packed, &epilogue, &mut got, parallel)
+            } else {
+                winograd.run_unpacked(isa, &image, &unpacked, &epilogue, &mut got, parallel)
+            };
+            done.map(|()| got).unwrap()
+        };
+        for is_packed in [true, false] {
+            let got = run(is_packed, &Serial);
+            assert_eq!(got, run(is_packed, &Threads), "the number of workers does not matter");
+            for (i, (got, want)) in got.iter().zip(&want).enumerate() {
+                let want = (want + bias[i % o] + residual[i]).max(0.0);
+                let bound = limit * largest + 1e-6;
+                assert!((got - want).abs() <= bound, "{isa:?} {patch:?} at {i}: {got} {want}");
+            }
         }
     }
 }
@@ -238,6 +249,35 @@ fn winograd_of_many_channels_and_bands() {
     check_winograd(conv, Patch::Four, 33, 1e-4);
     let conv = Conv2d::new(2, 130, side(21, (1, 1)), side(22, (1, 1))).unwrap();
     check_winograd(conv, Patch::Four, 64, 1e-4);
+}
+
+/// A convolution and its gradient by the images transform filters that many pixels use.
+#[test]
+fn unpacked_filters_of_many_pixels() {
+    let (channels, outs) = (33, 40);
+    let conv = Conv2d::new(2, channels, side(17, (0, 2)), side(19, (1, 1))).unwrap();
+    let (image, filters) = (numbers(2 * 17 * 19 * channels), numbers(9 * channels * outs));
+    assert!(conv.winograd_of(&Matrix::new(&filters, 9 * channels, outs)).is_some());
+    assert!(conv.winograd_of(&conv.pack(outs, &filters).unwrap()).is_none(), "packed for the direct one");
+    let close = |got: &[f32], want: &[f32]| {
+        let largest = want.iter().fold(0.0f32, |max, x| max.max(x.abs()));
+        assert!(got.iter().zip(want).all(|(got, want)| (got - want).abs() <= 1e-4 * largest));
+    };
+    let want = plain(&conv, outs, &image, &filters);
+    let mut got = vec![f32::NAN; want.len()];
+    conv.run_unpacked(&image, &filters, outs, &mut got, &Serial).unwrap();
+    close(&got, &want);
+    let dy = numbers(want.len());
+    let back = Conv2d::new(2, outs, side(17, (2, 0)), side(19, (1, 1))).unwrap();
+    let mut reversed = vec![0.0; filters.len()];
+    for (i, x) in filters.iter().enumerate() {
+        let (tap, channel, out) = (i / outs / channels, i / outs % channels, i % outs);
+        reversed[((8 - tap) * outs + out) * channels + channel] = *x;
+    }
+    let want = plain(&back, channels, &dy, &reversed);
+    let mut got = vec![f32::NAN; want.len()];
+    conv.by_images(&dy, (&filters, outs), &mut got, &Threads).unwrap();
+    close(&got, &want);
 }
 
 #[test]

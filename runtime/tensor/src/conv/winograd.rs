@@ -14,8 +14,10 @@
 //! window does not contain it. Other results are not affected. A direct convolution affects only the windows
 //! that contain it, and keeps infinities; a compiler that needs this must not select Winograd.
 //!
-//! The transformed filters are one packed matrix of T * T * channels rows, position after position, so they
-//! can be stored in a file.
+//! The transformed filters are one packed matrix of T * T * channels rows, position after position
+//! (`filters`). Constants are transformed ahead of time; other filters at each run, if enough pixels use them.
+
+mod filters;
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -25,52 +27,16 @@ use super::Conv2d;
 use crate::TensorError;
 use crate::cache::CACHE;
 use crate::interrupt::is_interrupted;
-use crate::matmul::{AlignedStep, BLOCK, Epilogue, PackedMatrix, StoredFloat, even, expect_len};
+use crate::matmul::{AlignedStep, BLOCK, ColumnSource, Epilogue, PackedMatrix, even, expect_len};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, each_part, nanoseconds};
 use crate::scratch::grow;
 use crate::simd::{
-    Isa, LINE, LeftSteps, MAX_STEPS, OutRows, PANEL, PanelStep, PanelSteps, Pixels, Place, Products, ROW,
-    Segment, TileRows,
+    Isa, LINE, LeftSteps, MAX_STEPS, OutRows, PANEL, PanelSteps, Pixels, Place, Products, ROW, Segment,
+    TileRows,
 };
 
-/// The output patch size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Patch {
-    /// `F(2x2, 3x3)`.
-    Two,
-    /// `F(4x4, 3x3)`.
-    Four,
-}
-
-impl Patch {
-    /// The side of a patch of the result.
-    fn yields(self) -> usize {
-        match self {
-            Patch::Two => 2,
-            Patch::Four => 4,
-        }
-    }
-
-    /// The side of a patch of the image.
-    pub(crate) fn reads(self) -> usize {
-        self.yields() + 2
-    }
-
-    /// The rows of G.
-    fn filter_rows(self) -> &'static [[f64; 3]] {
-        match self {
-            Patch::Two => &[[1.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0.0, 0.0, 1.0]],
-            Patch::Four => &[
-                [0.25, 0.0, 0.0],
-                [-1.0 / 6.0, -1.0 / 6.0, -1.0 / 6.0],
-                [-1.0 / 6.0, 1.0 / 6.0, -1.0 / 6.0],
-                [1.0 / 24.0, 1.0 / 12.0, 1.0 / 6.0],
-                [1.0 / 24.0, -1.0 / 12.0, 1.0 / 6.0],
-                [0.0, 0.0, 1.0],
-            ],
-        }
-    }
-}
+pub use filters::Patch;
+pub(crate) use filters::pack_transformed;
 
 /// A convolution by Winograd's algorithm.
 #[derive(Clone, Copy, Debug)]
@@ -81,30 +47,6 @@ pub struct Winograd {
     k: usize,
 }
 
-/// Transforms filters of shape (3, 3, channels, out channels) and packs the result: rows `from` and on of a
-/// panel.
-pub(crate) fn pack_transformed<T: StoredFloat>(
-    patch: Patch,
-    filters: &[T],
-    (channels, outs): (usize, usize),
-    (panel, from): (usize, usize),
-    steps: &mut [PanelStep],
-) {
-    let (first, factors) = (panel * PANEL, patch.filter_rows());
-    let width = PANEL.min(outs - first);
-    for (row, step) in (from..).zip(steps) {
-        let (position, channel) = (row / channels, row % channels);
-        let (down, across) = (factors[position / patch.reads()], factors[position % patch.reads()]);
-        let mut sums = [0.0; PANEL];
-        for (t, taps) in filters.chunks_exact(channels * outs).enumerate() {
-            let factor = down[t / 3] * across[t % 3];
-            let taps = &taps[channel * outs + first..][..width];
-            sums.iter_mut().zip(taps).for_each(|(sum, tap)| *sum += f64::from(tap.float()) * factor);
-        }
-        *step = sums.map(|sum| sum as f32);
-    }
-}
-
 /// The most floats in V and M of a band, unless one row of patches has more. A band stays in the L2 cache
 /// together with filters that fit there.
 const BAND: usize = CACHE.l2_floats(4);
@@ -112,6 +54,8 @@ const BAND: usize = CACHE.l2_floats(4);
 const SEGMENTS: usize = 4;
 /// Padding between the positions' matrices in elements, so that they do not start in the same cache sets.
 const GAP: usize = 16;
+/// The least number of pixels for which filters are transformed at each run.
+const LEAST_PIXELS: usize = 512;
 /// The number of elements in a tile's rows.
 const TILE: usize = size_of::<TileRows>() / size_of::<f32>();
 
@@ -121,6 +65,14 @@ impl Conv2d {
         let fits = [self.height, self.width].iter().all(|w| (w.filter, w.stride, w.dilation) == (3, 1, 1));
         let k = self.channels.checked_mul(patch.reads() * patch.reads())?;
         fits.then_some(Winograd { conv: self, patch, k })
+    }
+
+    /// This convolution by Winograd's algorithm, if that is faster although its filters are not transformed yet.
+    pub(super) fn winograd_of(&self, filters: &impl ColumnSource) -> Option<Winograd> {
+        if filters.packed().is_some() || self.rows < LEAST_PIXELS {
+            return None;
+        }
+        self.winograd(Patch::fastest(self.channels, filters.size().1, self.out)?)
     }
 }
 
@@ -132,6 +84,23 @@ impl Winograd {
         PackedMatrix::pack_with(self.k, out_channels, |panel, from, steps| {
             pack_transformed(self.patch, filters, sizes, (panel, from), steps);
         })
+    }
+
+    /// [`Winograd::run`] with filters that are transformed first.
+    pub(super) fn run_unpacked(
+        &self,
+        isa: Isa,
+        image: &[f32],
+        filters: &impl ColumnSource,
+        epilogue: &Epilogue<'_>,
+        out: &mut [f32],
+        parallel: &dyn Parallel,
+    ) -> Result<(), TensorError> {
+        let mut space = FILTERS.take();
+        let transformed = filters::transformed(isa, self.patch, filters, &mut space, parallel)?;
+        self.run_with(isa, image, &transformed, epilogue, out, parallel)?;
+        FILTERS.set(space);
+        Ok(())
     }
 
     /// `out = f(convolution of image with filters * scale + bias + residual)`, all NHWC, filters from
@@ -332,4 +301,7 @@ struct WinogradScratch {
 thread_local! {
     /// Taken while in use.
     static SCRATCH: Cell<WinogradScratch> = Cell::default();
+
+    /// Filters that are transformed at each run. Taken while in use.
+    static FILTERS: Cell<Vec<AlignedStep>> = const { Cell::new(Vec::new()) };
 }

@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use super::vector::Vector;
+use super::{Isa, IsaKind, PanelStep};
 
 /// A patch of pixels; empty slices are 0.
 pub(crate) type Pixels<'a> = [[&'a [f32]; 6]; 6];
@@ -244,3 +245,48 @@ transforms!(
     avx512_input, avx512_output, std::arch::x86_64::__m512,
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
 );
+
+impl Isa {
+    /// Transforms a panel of 3x3 filters by the rows of G, which has 4 or 6. Each row of `to` belongs to a
+    /// position and a channel, each of `taps` to a tap and a channel.
+    pub(crate) fn winograd_filters(self, g: &[[f64; 3]], taps: &[PanelStep], to: &mut [PanelStep]) {
+        compiled!(
+            self,
+            |g: &[[f64; 3]], taps: &[PanelStep], to: &mut [PanelStep]| filters_of(g, taps, to),
+            filters_of(g, taps, to)
+        );
+    }
+}
+
+#[inline(always)]
+fn filters_of(g: &[[f64; 3]], taps: &[PanelStep], to: &mut [PanelStep]) {
+    if let Ok(g) = g.try_into() {
+        filters::<4>(g, taps, to);
+    } else if let Ok(g) = g.try_into() {
+        filters::<6>(g, taps, to);
+    }
+}
+
+/// `G g Gt` of each channel, for a panel of out channels at once.
+#[inline(always)]
+fn filters<const T: usize>(g: &[[f64; 3]; T], taps: &[PanelStep], to: &mut [PanelStep]) {
+    let g = g.map(|row| row.map(|x| x as f32));
+    let channels = taps.len() / 9;
+    for channel in 0..channels {
+        let tap = |i: usize, j: usize| &taps[(3 * i + j) * channels + channel];
+        let half: [[PanelStep; 3]; T] = std::array::from_fn(|i| {
+            std::array::from_fn(|j| weighted(&g[i], [tap(0, j), tap(1, j), tap(2, j)]))
+        });
+        for (i, row) in half.iter().enumerate() {
+            for (j, factors) in g.iter().enumerate() {
+                to[(i * T + j) * channels + channel] = weighted(factors, row.each_ref());
+            }
+        }
+    }
+}
+
+/// The sum of three steps times factors.
+#[inline(always)]
+fn weighted(factors: &[f32; 3], [a, b, c]: [&PanelStep; 3]) -> PanelStep {
+    std::array::from_fn(|p| factors[0] * a[p] + factors[1] * b[p] + factors[2] * c[p])
+}

@@ -76,18 +76,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// The fastest algorithm for filters (height, width, channels, out channels) and results of `plane`
-    /// pixels. The table has the time as a fraction of the direct algorithm's time, measured on AVX-512 with
-    /// one image, for layers of VGG and ResNet and sizes between them:
-    ///
-    /// ```text
-    /// pixels        7    8    9    10   14   14   14   14   28   28   28   28   56   56   112
-    /// channels      512  64   256  128  64   128  256  512  32   64   128  256  64   128  64
-    /// F(2x2, 3x3)   0.90 0.82 0.77 0.81 0.84 0.78 0.61 0.51 1.10 0.83 0.69 0.55 0.75 0.65 0.75
-    /// F(4x4, 3x3)   1.35 0.88 0.95 1.12 0.73 0.75 0.67 0.56 0.62 0.51 0.54 0.43 0.46 0.48 0.48
-    /// ```
-    ///
-    /// For small images, reading the filters dominates, and transformed filters are larger by factors of 16/9
-    /// and 36/9.
+    /// pixels.
     pub fn fastest(
         filter: [usize; 4],
         strides: (usize, usize),
@@ -96,17 +85,8 @@ impl Algorithm {
     ) -> Algorithm {
         let [height, width, channels, outs] = filter;
         let fits = (height, width) == (3, 3) && strides == (1, 1) && dilations == (1, 1);
-        // For narrow products and small images the transforms cost more than they save.
-        if !fits || channels < 32 || outs < 32 {
-            return Algorithm::Direct;
-        }
-        let is_large = channels.saturating_mul(outs) > 128 * 128;
-        match plane.0.min(plane.1) {
-            0..8 => Algorithm::Direct,
-            8..12 => Algorithm::Winograd(Patch::Two),
-            12..15 if is_large => Algorithm::Winograd(Patch::Two),
-            _ => Algorithm::Winograd(Patch::Four),
-        }
+        let patch = if fits { Patch::fastest(channels, outs, plane) } else { None };
+        patch.map_or(Algorithm::Direct, Algorithm::Winograd)
     }
 }
 
