@@ -24,6 +24,7 @@ pub fn passes() -> &'static [Pass] {
         graph::memory::PRINT,
         pass::print_op_stats::PASS,
         pass::print_stream::PASS,
+        graph::print_work::PASS,
         pass::sccp::PASS,
         pass::strip_debuginfo::PASS,
         pass::symbol_dce::PASS,

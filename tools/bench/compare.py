@@ -9,7 +9,8 @@ turns, each in a process of its own, so that what slows the machine down slows a
 
 Writes `report.md`, `report.csv` and `report.svg`: latency (p50, p99), CPU time per call, calls per second of several
 callers at once, load time, peak of the resident memory up to this batch, and the size of the program. The load time
-of Befrost contains its compilation.
+of Befrost contains its compilation. The bound is the arithmetic of a call on all threads at the peak of one
+(`roofline.py`): what a row that is behind could gain at most.
 """
 import argparse
 import json
@@ -21,6 +22,7 @@ import tempfile
 import time
 
 import report
+import roofline
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -137,6 +139,18 @@ def compare(numpy, processes, model, batch, folder):
                 sys.exit(f"{model}, batch {batch}: result {i} of {engine} differs from {reference}'s: {what}")
 
 
+def flops_of(tool, folder, path):
+    """The operations of a call with a batch of 1; of loops' bodies those of no iteration."""
+    options, ports = [], path.removesuffix(".pb") + ".json"
+    if path.endswith(".pb"):
+        with open(ports) as file:
+            ports = json.load(file)
+        options = [f"--feed={port}" for port in ports["inputs"]] + [f"--fetch={port}" for port in ports["outputs"]]
+    command = [tool, path, "--print-work", "-o", os.path.join(folder, "work.bef"), *options]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
+    return max((flops for flops, _ in roofline.work(said).values()), default=0.0)
+
+
 def measure(processes, args):
     """The figures of one row, by engine."""
     times = {process.engine: [] for process in processes}
@@ -199,19 +213,22 @@ def main():
                 for process in processes:
                     process.close()
                 print(f"{model}, {threads} threads: all results agree", file=sys.stderr, flush=True)
-    rows = []
+    rows, peak = [], roofline.peak()
     for model in args.models:
+        with tempfile.TemporaryDirectory() as folder:
+            flops = flops_of(args.tool, folder, files[model]["befrost"])
         for threads in args.threads:
             processes = processes_of(model, threads)
             for batch in args.batches:
                 for process in processes:
                     process.ask(do="feed", batch=batch)
+                row = {"model": model, "threads": threads, "batch": batch, "bound": flops * batch / peak / threads}
                 for engine, figures in measure(processes, args).items():
-                    rows.append({"model": model, "threads": threads, "batch": batch, "engine": engine, **figures})
+                    rows.append({**row, "engine": engine, **figures})
                 print(f"{model}, {threads} threads, batch {batch}: measured", file=sys.stderr, flush=True)
             for process in processes:
                 process.close()
-    about = f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, {time.strftime('%Y-%m-%d')}"
+    about = f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, {time.strftime('%Y-%m-%d')}, peak of one thread {peak / 1e9:.0f} GFLOP/s"
     text = report.markdown(rows, about)
     print(text)
     with open(os.path.join(args.out, "report.md"), "w") as file:

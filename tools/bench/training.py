@@ -8,6 +8,9 @@ forward graph with variables: TensorFlow differentiates it and applies its own o
 program of the same file. First ten losses are compared. Then both take turns; a row's time is the median of a turn's
 steps, of the best turn: CPU time of all threads, and wall time. Memory is the peak of the resident set of the process.
 
+The bound is the arithmetic of a step divided by the peak of one thread (`roofline.py`); of the LSTM that in its loops
+is not counted.
+
 Besides: an iteration of a scalar loop, forward and backward, by the difference of many and few; an update by Adam, per
 parameter; and checkpoints of 512 MiB, wall time by the difference of a run with and one without.
 """
@@ -26,6 +29,7 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np  # noqa: E402
+import roofline  # noqa: E402
 
 THREADS = [1, 2]
 LOSSES = 10
@@ -322,8 +326,9 @@ class Befrost:
         self.tools, self.row = tools, row
         self.program = os.path.join(folder, "step.bef")
         command = [self.tool("ir-translate"), os.path.join(folder, "graph.pb"), "--train", "loss", "--optimizer",
-                   row.ours, "--updates", "updates", "-o", self.program]
-        self.compile = run(command)[1]
+                   row.ours, "--updates", "updates", "--print-work", "-o", self.program]
+        said, self.compile, _ = run(command)
+        self.flops = roofline.work(said)["step"][0]
         self.data = []
         for name, of in row.data().items():
             path = os.path.join(folder, f"{name}.npy")
@@ -355,7 +360,7 @@ def best(turns):
     return {"cpu": min(t["cpu"] for t in turns), "wall": min(t["wall"] for t in turns), "peak": max(t["peak"] for t in turns)}
 
 
-def measure(tools, name, rounds):
+def measure(tools, name, rounds, peak_rate):
     """A line of the table for each number of threads."""
     row, lines, ours = ROWS[name], [], None
     for threads in THREADS:
@@ -370,7 +375,7 @@ def measure(tools, name, rounds):
             theirs.end()
         them, us = (best(side) for side in zip(*turns))
         lines.append({"row": row.title, "threads": threads, "tensorflow_ms": them["cpu"] * 1e3, "ms": us["cpu"] * 1e3,
-                      "goal_ms": row.goal, "tensorflow_wall_ms": them["wall"] * 1e3, "wall_ms": us["wall"] * 1e3,
+                      "goal_ms": row.goal, "bound_ms": ours.flops / peak_rate * 1e3, "tensorflow_wall_ms": them["wall"] * 1e3, "wall_ms": us["wall"] * 1e3,
                       "tensorflow_mb": them["peak"] / 1e6, "mb": us["peak"] / 1e6, "goal_mb": row.memory,
                       "tensorflow_compile_s": theirs.first["compile"], "compile_s": ours.compile})
     return lines
@@ -498,12 +503,12 @@ def others(tools, rounds):
 
 
 def markdown(lines):
-    text = "| step | threads | TensorFlow, CPU ms | Befrost, CPU ms | goal | wall ms, both | peak MB, both | goal "
-    text += "| compile, CPU s, both |\n|---|---|---|---|---|---|---|---|---|\n"
+    text = "| step | threads | TensorFlow, CPU ms | Befrost, CPU ms | goal | bound, ms | wall ms, both "
+    text += "| peak MB, both | goal | compile, CPU s, both |\n|---|---|---|---|---|---|---|---|---|---|\n"
     for of in lines:
         goal = [f"{of[key]:g}" if of[key] and of["threads"] == 1 else "" for key in ("goal_ms", "goal_mb")]
         text += (f"| {of['row']} | {of['threads']} | {of['tensorflow_ms']:.2f} | {of['ms']:.2f} | {goal[0]} | "
-                 f"{of['tensorflow_wall_ms']:.2f}, {of['wall_ms']:.2f} | {of['tensorflow_mb']:.0f}, {of['mb']:.0f} | "
+                 f"{of['bound_ms']:.2f} | {of['tensorflow_wall_ms']:.2f}, {of['wall_ms']:.2f} | {of['tensorflow_mb']:.0f}, {of['mb']:.0f} | "
                  f"{goal[1]} | {of['tensorflow_compile_s']:.2f}, {of['compile_s']:.2f} |\n")
     return text
 
@@ -541,7 +546,9 @@ def main():
         print(others(args.tools, args.rounds), flush=True)
     if args.others:
         return None
-    lines = [line for name in args.rows or ROWS for line in measure(args.tools, name, args.rounds)]
+    peak_rate = roofline.peak()
+    lines = [line for name in args.rows or ROWS for line in measure(args.tools, name, args.rounds, peak_rate)]
+    print(f"peak of one thread: {peak_rate / 1e9:.0f} GFLOP/s\n")
     print(markdown(lines))
     if args.csv:
         with open(args.csv, "w") as file:

@@ -28,6 +28,7 @@ pub(crate) mod outline_regions;
 pub(crate) mod pack_weights;
 pub(crate) mod pattern_passes;
 mod patterns;
+pub(crate) mod print_work;
 pub(crate) mod scalars;
 pub(crate) mod shape_inference;
 

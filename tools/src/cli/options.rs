@@ -419,6 +419,10 @@ pub(super) struct LevelArgs {
     #[arg(long)]
     pub(super) print_memory_plan: bool,
 
+    /// Print the arithmetic of the operators of each function of an op graph at -O2, and the bytes that they move
+    #[arg(long)]
+    pub(super) print_work: bool,
+
     /// (-O2) Compute results again where they are read late, so that those of each function, of known sizes,
     /// take at most N bytes at once
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

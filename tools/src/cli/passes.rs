@@ -142,8 +142,12 @@ impl Passes {
                 let remat = format!("tf-rematerialize{{max-bytes={bytes}}},{PLAN_MEMORY}");
                 pipeline = pipeline.replace(PLAN_MEMORY, &remat);
             }
-            if level.print_memory_plan {
-                pipeline = pipeline.replace(PLAN_MEMORY, &format!("print-memory-plan,{PLAN_MEMORY}"));
+            for (wanted, pass) in
+                [(level.print_memory_plan, "print-memory-plan"), (level.print_work, "print-work")]
+            {
+                if wanted {
+                    pipeline = pipeline.replace(PLAN_MEMORY, &format!("{pass},{PLAN_MEMORY}"));
+                }
             }
             match PassManager::parse(&pipeline) {
                 Ok(manager) => self.manager = manager,
