@@ -9,7 +9,7 @@
 // CHECK-NEXT: 3 0.000038 0.021888 in all
 // CHECK-NEXT: 1 operators have unknown dimensions, which count as 1
 // COMPILED: work of @main
-// COMPILED: tf._FusedMatMul
+// COMPILED: tf.MatMul
 func.func @main(%x: tensor<8x64xf32>, %w: tensor<64x32xf32>, %y: tensor<?x64xf32>) -> (tensor<8x32xf32>, tensor<?x32xf32>) {
   %a = "tf.MatMul"(%x, %w) : (tensor<8x64xf32>, tensor<64x32xf32>) -> tensor<8x32xf32>
   %b = "tf.Relu"(%a) : (tensor<8x32xf32>) -> tensor<8x32xf32>

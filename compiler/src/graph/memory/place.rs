@@ -2,7 +2,7 @@
 //!
 //! Storages are placed one by one, largest first, each into the smallest gap between the storages that it
 //! must not overlap (best fit). The same is done in program order, and the smaller arena wins. Each start
-//! order is refined for some rounds: storages at the peak are moved to the front of the order.
+//! order is refined for some rounds, while that helps: storages at the peak are moved to the front of the order.
 
 use std::ops::Range;
 
@@ -16,6 +16,8 @@ const ALIGNMENT: usize = 64;
 
 /// Maximum rounds for each start order.
 const ROUNDS: usize = 40;
+/// Maximum rounds in a row without a smaller arena.
+const PATIENCE: usize = 8;
 /// Budget of visited pairs over all rounds.
 const MAX_VISITS: usize = 1 << 24;
 
@@ -48,16 +50,18 @@ impl Plan {
         let rounds = (MAX_VISITS / n_pairs.max(1)).clamp(1, ROUNDS);
         let mut best: Option<Plan> = None;
         for mut order in [by_size, by_program] {
+            let mut in_vain = 0;
             for _ in 0..rounds {
                 let plan = Plan::in_order(storages, &order, &overlap);
                 let top =
                     |&i: &usize| plan.offsets[i] + storages[i].bytes.next_multiple_of(ALIGNMENT) == plan.peak;
                 // The sort is stable.
                 order.sort_by_key(|i| !top(i));
+                in_vain += 1;
                 if best.as_ref().is_none_or(|best| plan.peak < best.peak) {
-                    best = Some(plan);
+                    (best, in_vain) = (Some(plan), 0);
                 }
-                if best.as_ref().is_some_and(|best| best.peak <= least) {
+                if in_vain >= PATIENCE || best.as_ref().is_some_and(|best| best.peak <= least) {
                     break;
                 }
             }
