@@ -1,4 +1,4 @@
-//! `print-work`: the arithmetic of each function's operators and the bytes that they move, by kind of operator.
+//! `print-work`: the arithmetic of each function's operators and the bytes that they move, by their kind.
 //!
 //! The figures are those of the operator table's cost column, by which also constant folding and placement
 //! decide. Divided by what a machine computes and moves in a second they bound the time of a call from below,

@@ -419,7 +419,8 @@ pub(super) struct LevelArgs {
     #[arg(long)]
     pub(super) print_memory_plan: bool,
 
-    /// Print the arithmetic of the operators of each function of an op graph at -O2, and the bytes that they move
+    /// Print the arithmetic of the operators of each function of an op graph at -O2, and the bytes that they
+    /// move
     #[arg(long)]
     pub(super) print_work: bool,
 

@@ -51,6 +51,13 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         }),
         Op::_DequantizeLinear => Rule(dequantized),
         Op::_Resize => Rule(resampled),
+        Op::_GridSample => Rule(|g| {
+            for (i, op) in [Op::_GridSampleGradImage, Op::_GridSampleGradGrid].into_iter().enumerate() {
+                if g.wants(i) {
+                    g.dx(i, g.op(op, &[g.d(), g.x(0), g.x(1)], &g.common(op, &[])));
+                }
+            }
+        }),
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! Storages are placed one by one, largest first, each into the smallest gap between the storages that it
 //! must not overlap (best fit). The same is done in program order, and the smaller arena wins. Each start
-//! order is refined for some rounds, while that helps: storages at the peak are moved to the front of the order.
+//! order is refined for some rounds, while that helps: storages at the peak are moved to its front.
 
 use std::ops::Range;
 

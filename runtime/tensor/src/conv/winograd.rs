@@ -15,7 +15,8 @@
 //! that contain it, and keeps infinities; a compiler that needs this must not select Winograd.
 //!
 //! The transformed filters are one packed matrix of T * T * channels rows, position after position
-//! (`filters`). Constants are transformed ahead of time; other filters at each run, if enough pixels use them.
+//! (`filters`). Constants are transformed ahead of time; other filters at each run, if enough pixels use
+//! them.
 
 mod filters;
 
@@ -67,7 +68,7 @@ impl Conv2d {
         fits.then_some(Winograd { conv: self, patch, k })
     }
 
-    /// This convolution by Winograd's algorithm, if that is faster although its filters are not transformed yet.
+    /// This convolution by Winograd's algorithm, if that is faster although filters are yet to be transformed.
     pub(super) fn winograd_of(&self, filters: &impl ColumnSource) -> Option<Winograd> {
         if filters.packed().is_some() || self.rows < LEAST_PIXELS {
             return None;

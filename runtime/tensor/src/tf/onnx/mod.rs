@@ -34,7 +34,7 @@ pub use coupling::coupled_probabilities;
 pub(in crate::tf) use coupling::n_pairs;
 pub use deform::{Deformed, col_to_image, deform_conv};
 pub use elements::{gather_elements, scatter_elements};
-pub use grid::{Beyond, GridAttrs, Sampling, grid_sample};
+pub use grid::{Beyond, GridAttrs, Sampling, grid_sample, grid_sample_grad_grid, grid_sample_grad_image};
 pub use linear::{dequantize_linear, look_up_bytes, quantize_linear};
 pub use pool::{PoolWindows, Pooling, max_pool_with_indices, window_pool};
 pub use quantized::{quantized_conv, quantized_matmul};

@@ -327,16 +327,30 @@ pub(in crate::tf::op) fn max_roi_pool(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x, rois], cx| tf::max_roi_pool(&x, &rois, size, scale, cx))
 }
 
-pub(in crate::tf::op) fn grid_sample(attrs: &Attributes<'_>) -> Made {
+fn grid_attrs(attrs: &Attributes<'_>) -> Result<GridAttrs, TensorError> {
     let samplings =
         [("linear", Sampling::Linear), ("nearest", Sampling::Nearest), ("cubic", Sampling::Cubic)];
     let beyond = [("zeros", Beyond::Zeros), ("border", Beyond::Border), ("reflection", Beyond::Reflection)];
-    let grid = GridAttrs {
+    Ok(GridAttrs {
         sampling: attrs.word("mode", &samplings)?,
         beyond: attrs.word("padding_mode", &beyond)?,
         align_corners: attrs.bool("align_corners")?,
-    };
+    })
+}
+
+pub(in crate::tf::op) fn grid_sample(attrs: &Attributes<'_>) -> Made {
+    let grid = grid_attrs(attrs)?;
     owning(attrs, move |[x, positions], cx| tf::grid_sample(&x, &positions, &grid, cx))
+}
+
+pub(in crate::tf::op) fn grid_sample_grad_image(attrs: &Attributes<'_>) -> Made {
+    let grid = grid_attrs(attrs)?;
+    owning(attrs, move |[dy, x, positions], cx| tf::grid_sample_grad_image(&dy, &x, &positions, &grid, cx))
+}
+
+pub(in crate::tf::op) fn grid_sample_grad_grid(attrs: &Attributes<'_>) -> Made {
+    let grid = grid_attrs(attrs)?;
+    owning(attrs, move |[dy, x, positions], cx| tf::grid_sample_grad_grid(&dy, &x, &positions, &grid, cx))
 }
 
 pub(in crate::tf::op) fn deform_conv(attrs: &Attributes<'_>) -> Made {

@@ -219,6 +219,14 @@ pub(in crate::tf::op) fn grid_sample(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(dims)])
 }
 
+pub(in crate::tf::op) fn grid_sample_grad_image(cx: &Node<'_>) -> Shapes {
+    Ok(vec![cx.shape(1)?.clone()])
+}
+
+pub(in crate::tf::op) fn grid_sample_grad_grid(cx: &Node<'_>) -> Shapes {
+    Ok(vec![cx.shape(2)?.clone()])
+}
+
 pub(in crate::tf::op) fn col_to_image(cx: &Node<'_>) -> Shapes {
     let ([batch, planes, _], image) = (cx.dims::<3>(0)?, cx.shape_in(1)?);
     let Some(space) = image.as_slice() else { return Ok(vec![PartialShape::unknown()]) };

@@ -235,6 +235,9 @@ fn onnx_operators_are_inferred_from_parts() {
     check("_RoiAlign", &size, &["f32[1x8x?x?]", "f32[?x4]", "i64[5]"], &["f32 [5, 8, 2, 3]"]);
     check("_MaxRoiPool", &[("pooled_shape", "2,3")], &["f32[1x8x?x?]", "f32[?x5]"], &["f32 [?, 8, 2, 3]"]);
     check("_GridSample", &[], &["f32[?x8x?x?]", "f32[2x5x?x2]"], &["f32 [2, 8, 5, ?]"]);
+    let sampled = ["f32[2x8x5x?]", "f32[?x8x?x?]", "f32[2x5x?x2]"];
+    check("_GridSampleGradImage", &[], &sampled, &["f32 [?, 8, ?, ?]"]);
+    check("_GridSampleGradGrid", &[], &sampled, &["f32 [2, 5, ?, 2]"]);
     let image = ["f32[1x4x9x9]", "f32[6x4x3x3]", "f32[1x18x7x7]", "f32[6]", "f32[1x9x7x7]"];
     check("_DeformConv", &[], &image, &["f32 [1, 6, 7, 7]"]);
     check("_Col2Im", &[], &["f32[2x12x?]", "i64[2]:5,5", "i64[2]:2,3"], &["f32 [2, 2, 5, 5]"]);

@@ -115,7 +115,19 @@ operators! { 18:
     _GridSample
         "x:T grid:T -> y:T; T:type align_corners:bool=false mode:string='linear' \
          padding_mode:string='zeros'"
-        => function(eval::grid_sample, onnx::grid_sample, Cost::PerResult(32)).differentiated(Gradient::Missing);
+        => function(eval::grid_sample, onnx::grid_sample, Cost::PerResult(32));
+    /// The gradient of `_GridSample` for the images.
+    _GridSampleGradImage
+        "dy:T x:T grid:T -> x_grad:T; T:type align_corners:bool=false mode:string='linear' \
+         padding_mode:string='zeros'"
+        => function(eval::grid_sample_grad_image, onnx::grid_sample_grad_image, Cost::PerOperand(32))
+            .differentiated(Gradient::Missing);
+    /// The gradient of `_GridSample` for the positions.
+    _GridSampleGradGrid
+        "dy:T x:T grid:T -> grid_grad:T; T:type align_corners:bool=false mode:string='linear' \
+         padding_mode:string='zeros'"
+        => function(eval::grid_sample_grad_grid, onnx::grid_sample_grad_grid, Cost::PerOperand(64))
+            .differentiated(Gradient::Missing);
     /// The convolution of images with displaced taps.
     _DeformConv
         "x:T w:T offset:T bias:T mask:T -> y:T; T:type dilations:list(int)=[] group:int=1 \
