@@ -1,5 +1,6 @@
 //! Diagnostics of import: one function per code, `E08xx`.
 
+use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, shortened};
 
 /// A diagnostic on the heap, since most functions succeed.
@@ -11,6 +12,11 @@ const MAX_SHOWN: usize = 120;
 /// A name from the file, shortened.
 pub(super) fn shown(text: &str) -> String {
     shortened(text, MAX_SHOWN)
+}
+
+/// True for an error about a name, of a tensor, a graph or a signature, that the model does not have.
+pub fn is_missing_name(error: &Diagnostic) -> bool {
+    matches!(error.code, "E0803" | "E0808" | "E0809")
 }
 
 fn error(code: &'static str, message: String) -> Refusal {
@@ -47,9 +53,21 @@ pub(super) fn node(name: &str, op: &str, why: &str) -> Refusal {
     error("E0802", format!("node '{}' ({}): {why}", shown(name), shown(op)))
 }
 
-/// E0803: a feed or fetch that the graph does not have.
-pub(super) fn no_such_tensor(what: &str, name: &str, why: &str) -> Refusal {
-    error("E0803", format!("cannot {what} '{}': {why}", shown(name)))
+/// E0803: a feed, fetch or target that the graph does not have; the nearest of the known names is said.
+pub(super) fn missing<'n>(
+    what: &str,
+    name: &str,
+    why: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> Refusal {
+    let near = nearest(name, known);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean '{}'?", shown(near)));
+    error("E0803", format!("cannot {what} '{}': {why}{near}", shown(name)))
+}
+
+/// E0814: a tensor or node of the graph that cannot be what it was named for.
+pub(super) fn unusable(what: &str, name: &str, why: &str) -> Refusal {
+    error("E0814", format!("cannot {what} '{}': {why}", shown(name)))
 }
 
 /// E0804: nodes that depend on themselves.
@@ -110,11 +128,11 @@ pub(super) fn no_such_signature(wanted: &str, all: &[&str]) -> Refusal {
     error("E0809", format!("the model has no signature '{}'; {there}", shown(wanted)))
 }
 
-/// E0809: a signature with a value that is no tensor.
+/// E0815: a signature with a value that is no tensor.
 pub(super) fn composite(signature: &str, port: &str) -> Refusal {
     let (signature, port) = (shown(signature), shown(port));
     error(
-        "E0809",
+        "E0815",
         format!("'{port}' of the signature '{signature}' is sparse or ragged, which is not supported"),
     )
 }

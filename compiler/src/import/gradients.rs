@@ -47,7 +47,7 @@ impl<T: Clone> Resolved<T> {
         let order = request.order.max(1);
         if order > MAX_ORDER {
             let why = format!("the order is {order}, at most {MAX_ORDER} is possible");
-            return Err(errors::no_such_tensor("differentiate", &request.name, &why));
+            return Err(errors::unusable("differentiate", &request.name, &why));
         }
         let mut found = Resolved {
             ys: if request.ys.is_empty() { fetches.to_vec() } else { all("differentiate", &request.ys)? },
@@ -61,14 +61,14 @@ impl<T: Clone> Resolved<T> {
         };
         if !found.dys.is_empty() && found.dys.len() != found.ys.len() {
             let why = format!("{} gradients for {} tensors", found.dys.len(), found.ys.len());
-            return Err(errors::no_such_tensor("differentiate", &found.prefix, &why));
+            return Err(errors::unusable("differentiate", &found.prefix, &why));
         }
         if request.variables {
             variables(&mut found)?;
         }
         if found.xs.is_empty() {
             let why = "no x is named, and there is no variable";
-            return Err(errors::no_such_tensor("differentiate by", "", why));
+            return Err(errors::unusable("differentiate by", "", why));
         }
         Ok(found)
     }
@@ -129,10 +129,10 @@ fn gradient_type(m: &mut Module, x: ValueId, name: &str) -> Result<TypeId, Refus
             let op = m.defining_op(x).filter(|&op| tf::operator(m, op) == Some(Op::VarHandleOp));
             let element = op.and_then(|op| m.cx.as_type(m.attr_named(op, "dtype")?));
             element.ok_or_else(|| {
-                errors::no_such_tensor("differentiate by", name, "it is the handle of no variable")
+                errors::unusable("differentiate by", name, "it is the handle of no variable")
             })?
         }
-        _ => return Err(errors::no_such_tensor("differentiate by", name, "it is no tensor of numbers")),
+        _ => return Err(errors::unusable("differentiate by", name, "it is no tensor of numbers")),
     };
     Ok(tf::tensor(&mut m.cx, None, element))
 }

@@ -38,6 +38,7 @@ pub mod summary;
 mod tests;
 mod text;
 
+pub use errors::is_missing_name;
 pub use graphdef::{INIT, graphdef, graphdef_in_memory, graphdef_text};
 pub use onnx::onnx;
 

@@ -14,7 +14,8 @@ use befrost_compiler::import::files::NoFiles;
 use befrost_compiler::import::recognize::{Encoding, FileKind, N_BYTES, foreign, recognize};
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel, frozen};
 use befrost_compiler::import::{
-    Feed, GradientRequest, INIT, ImportOptions, Initialization, graphdef, graphdef_in_memory, onnx,
+    Feed, GradientRequest, INIT, ImportOptions, Initialization, graphdef, graphdef_in_memory,
+    is_missing_name, onnx,
 };
 use befrost_compiler::ir::{Module, TypeId, names};
 use befrost_compiler::pass::PassManager;
@@ -145,11 +146,29 @@ impl Default for CompileOptions {
 
 /// The reason why a program cannot be compiled: one line for each error, with its place.
 #[derive(Clone, Debug)]
-pub struct CompileError(pub(crate) String);
+pub struct CompileError {
+    code: ErrorCode,
+    message: String,
+}
+
+impl CompileError {
+    pub(crate) fn new(message: impl Into<String>) -> CompileError {
+        CompileError { code: ErrorCode::InvalidArgument, message: message.into() }
+    }
+
+    /// The error of a file that cannot be read.
+    fn unread(path: &Path, error: &std::io::Error) -> CompileError {
+        let message = format!("cannot read '{}': {error}", path.display());
+        match error.kind() {
+            std::io::ErrorKind::NotFound => CompileError { code: ErrorCode::NotFound, message },
+            _ => CompileError::new(message),
+        }
+    }
+}
 
 impl fmt::Display for CompileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -157,7 +176,7 @@ impl std::error::Error for CompileError {}
 
 impl From<CompileError> for Error {
     fn from(error: CompileError) -> Error {
-        Error::new(ErrorCode::InvalidArgument, error.0, Vec::new())
+        Error::new(error.code, error.message, Vec::new())
     }
 }
 
@@ -204,7 +223,7 @@ pub(crate) fn compiled(source: Source, options: &CompileOptions) -> Result<Compi
 pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
     if let (Some(precision), 0 | 1) = (options.precision, options.level) {
         let why = format!("optimization level {} packs no weights", options.level);
-        return Err(CompileError(format!("no precision of {}: {why}", precision.name())));
+        return Err(CompileError::new(format!("no precision of {}: {why}", precision.name())));
     }
     let Imported { module, init, text } = imported(source, &import_options(options), &options.access)?;
     let mut resources = ResourcePlaces::default();
@@ -358,18 +377,18 @@ impl KnownBytes {
     pub(crate) fn of(bytes: Bytes) -> Result<KnownBytes, CompileError> {
         let first = &bytes[..bytes.len().min(N_BYTES)];
         if let Some(what) = foreign(first) {
-            return Err(CompileError(format!("the model in memory is {what}")));
+            return Err(CompileError::new(format!("the model in memory is {what}")));
         }
         let unknown = "the model in memory is neither MLIR text, a TensorFlow graph or SavedModel, an ONNX \
                        model, nor a compiled program";
-        let kind = recognize(first).ok_or_else(|| CompileError(unknown.to_owned()))?;
+        let kind = recognize(first).ok_or_else(|| CompileError::new(unknown))?;
         Ok(KnownBytes { kind, bytes })
     }
 
     /// The text, if it is one.
     pub(crate) fn text(&self) -> Result<&str, CompileError> {
         std::str::from_utf8(&self.bytes)
-            .map_err(|error| CompileError(format!("the text in memory is not UTF-8: {error}")))
+            .map_err(|error| CompileError::new(format!("the text in memory is not UTF-8: {error}")))
     }
 
     fn tensorflow(&self, kind: TensorFlowKind, encoding: Encoding) -> Result<TensorFlowModel, CompileError> {
@@ -380,7 +399,7 @@ impl KnownBytes {
 
     fn import(&self, import: &ImportOptions) -> Result<Imported, CompileError> {
         match self.kind {
-            FileKind::Bef => Err(CompileError("the model in memory is compiled already".to_owned())),
+            FileKind::Bef => Err(CompileError::new("the model in memory is compiled already")),
             FileKind::Text => from_text(Self::NAME, self.text()?),
             FileKind::Onnx => {
                 let imported = onnx(self.bytes.clone(), import, &NoFiles);
@@ -407,16 +426,16 @@ impl KnownFile {
         let name = path.display();
         let path = match path.is_dir() {
             true => saved_model(path)
-                .ok_or_else(|| CompileError(format!("'{name}' is a folder without a SavedModel")))?,
+                .ok_or_else(|| CompileError::new(format!("'{name}' is a folder without a SavedModel")))?,
             false => path.to_owned(),
         };
         access.see(&path);
         let mut first = Vec::new();
         File::open(&path)
             .and_then(|file| file.take(N_BYTES as u64).read_to_end(&mut first))
-            .map_err(|error| CompileError(format!("cannot read '{}': {error}", path.display())))?;
+            .map_err(|error| CompileError::unread(&path, &error))?;
         if let Some(what) = foreign(&first) {
-            return Err(CompileError(format!("'{name}' is {what}")));
+            return Err(CompileError::new(format!("'{name}' is {what}")));
         }
         let extension = path.extension().and_then(|extension| extension.to_str());
         let is_saved_model = path.file_stem().is_some_and(|stem| stem == "saved_model");
@@ -433,7 +452,7 @@ impl KnownFile {
             (None, Some("onnx")) => FileKind::Onnx,
             (None, Some("bef")) => FileKind::Bef,
             (None, _) => {
-                return Err(CompileError(format!(
+                return Err(CompileError::new(format!(
                     "'{name}' is neither MLIR text (.mlir), a TensorFlow graph (.pb, .pbtxt, .meta), an ONNX \
                      model (.onnx), a compiled program (.bef), nor the folder of a SavedModel"
                 )));
@@ -447,7 +466,7 @@ impl KnownFile {
     }
 
     fn unread(&self, error: &std::io::Error) -> CompileError {
-        CompileError(format!("cannot read '{}': {error}", self.name()))
+        CompileError::unread(&self.path, error)
     }
 
     fn read(&self) -> Result<Bytes, CompileError> {
@@ -476,7 +495,7 @@ impl KnownFile {
     fn import(&self, import: &ImportOptions) -> Result<Imported, CompileError> {
         let name = self.name();
         match self.kind {
-            FileKind::Bef => Err(CompileError(format!("'{name}' is compiled already"))),
+            FileKind::Bef => Err(CompileError::new(format!("'{name}' is compiled already"))),
             FileKind::Text => {
                 from_text(&name, &std::fs::read_to_string(&self.path).map_err(|error| self.unread(&error))?)
             }
@@ -587,5 +606,8 @@ pub(crate) fn canonical(name: &str) -> &str {
 pub(crate) fn refused(found: &[Diagnostic], source: &diag::Source) -> CompileError {
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error());
     let lines: Vec<String> = errors.map(|error| error.render_short(source)).collect();
-    CompileError(lines.join("\n"))
+    let first = found.iter().find(|diagnostic| diagnostic.is_error());
+    let code =
+        if first.is_some_and(is_missing_name) { ErrorCode::NotFound } else { ErrorCode::InvalidArgument };
+    CompileError { code, message: lines.join("\n") }
 }

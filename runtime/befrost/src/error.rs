@@ -77,10 +77,13 @@ impl LoadError {
 
 impl From<LoadError> for Error {
     fn from(error: LoadError) -> Error {
-        let code = match error.kind() {
-            LoadErrorKind::Io => ErrorCode::Unavailable,
-            LoadErrorKind::Format => ErrorCode::InvalidArgument,
-            LoadErrorKind::Kernels => ErrorCode::Unimplemented,
+        let code = match &error.reason {
+            befrost_host::LoadError::Io(why) if why.kind() == std::io::ErrorKind::NotFound => {
+                ErrorCode::NotFound
+            }
+            befrost_host::LoadError::Io(_) => ErrorCode::Unavailable,
+            befrost_host::LoadError::Format(_) => ErrorCode::InvalidArgument,
+            befrost_host::LoadError::Kernels(_) => ErrorCode::Unimplemented,
         };
         Error::new(code, error.to_string(), Vec::new())
     }

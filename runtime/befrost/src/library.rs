@@ -70,6 +70,22 @@ struct Loaded {
 pub struct LibraryError {
     path: PathBuf,
     why: String,
+    code: ErrorCode,
+}
+
+impl LibraryError {
+    fn new(path: &Path, why: String) -> LibraryError {
+        LibraryError { path: path.to_owned(), why, code: ErrorCode::InvalidArgument }
+    }
+
+    /// The error of a file that is not there or cannot be reached.
+    fn unreached(path: &Path, error: &std::io::Error) -> LibraryError {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => ErrorCode::NotFound,
+            _ => ErrorCode::Unavailable,
+        };
+        LibraryError { code, ..LibraryError::new(path, error.to_string()) }
+    }
 }
 
 impl fmt::Display for LibraryError {
@@ -82,7 +98,7 @@ impl std::error::Error for LibraryError {}
 
 impl From<LibraryError> for Error {
     fn from(error: LibraryError) -> Error {
-        Error::new(ErrorCode::InvalidArgument, error.to_string(), Vec::new())
+        Error::new(error.code, error.to_string(), Vec::new())
     }
 }
 
@@ -137,8 +153,8 @@ impl Library {
     /// `befrost_library.h`.
     pub unsafe fn load(path: impl AsRef<Path>) -> Result<Library, LibraryError> {
         let path = path.as_ref();
-        let refused = |why: String| LibraryError { path: path.to_owned(), why };
-        let full = path.canonicalize().map_err(|error| refused(error.to_string()))?;
+        let refused = |why: String| LibraryError::new(path, why);
+        let full = path.canonicalize().map_err(|error| LibraryError::unreached(path, &error))?;
         // Held until the end, so that a library is loaded once.
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(library) = loaded.get(&full) {
@@ -192,7 +208,7 @@ impl Library {
     pub fn add_to(&self, registry: &mut Registry) -> Result<(), LibraryError> {
         if let Some(taken) = self.kernels().find(|name| registry.find(name).is_some()) {
             let why = format!("the registry has a kernel '{taken}' already");
-            return Err(LibraryError { path: self.0.path.clone(), why });
+            return Err(LibraryError::new(&self.0.path, why));
         }
         self.0.kernels.iter().for_each(|kernel| registry.add(kernel.kernel()));
         Ok(())

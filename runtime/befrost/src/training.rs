@@ -167,7 +167,7 @@ impl Training {
         source: impl Into<Source>,
         resources: &Resources,
     ) -> Result<Vec<u8>, CompileError> {
-        let values = variable_values(resources).map_err(|error| CompileError(error.to_string()))?;
+        let values = variable_values(resources).map_err(|error| CompileError::new(error.to_string()))?;
         let values: Vec<(String, HostTensor)> =
             values.into_iter().map(|(name, value)| (name.name().to_owned(), value)).collect();
         let options = CompileOptions { training: Some(self), ..CompileOptions::default() };

@@ -153,7 +153,7 @@ def test_parts_of_graphs_are_saved(tmp_path: pathlib.Path) -> None:
     want = session.run([inner, "logits"], {"images": images(2)})
     np.testing.assert_allclose(bf.load(tmp_path / "all.bef")(images(2))[0], want["logits"], rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(bf.load(tmp_path / "part.bef")(images(2))[0], want[inner], rtol=1e-4, atol=1e-4)
-    with pytest.raises(ValueError, match="did you mean 'logits'"):
+    with pytest.raises(KeyError, match="did you mean 'logits'"):
         session.save(tmp_path / "none.bef", "logit")
     with pytest.raises(bf.Error, match="nothing to save"):
         session.save(tmp_path / "none.bef", feeds=["images"])

@@ -23,6 +23,7 @@
 //!   and [`ulps`] compare them.
 //! * [`bundle`] reads tensors from TensorFlow's checkpoints and SavedModels.
 //! * [`CooTensor`] is a sparse tensor.
+//! * [`spelling`] finds the known name that was meant by an unknown one.
 //! * [`sort`] has sorts that end early when they are interrupted.
 //!
 //! All outside input (shapes, files, literals) is checked before it is used or allocated for. Bad input
@@ -62,6 +63,7 @@ mod shape;
 #[allow(unsafe_code, reason = "intrinsics and functions for instructions that the machine was found to have")]
 pub mod simd;
 pub mod sort;
+pub mod spelling;
 mod string;
 mod tensor;
 pub mod tf;

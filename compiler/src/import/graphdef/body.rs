@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::{EntryPoint, Feed, Refusal, devices, errors};
-use crate::diag::factory::nearest;
 use crate::dialects::tf_executor::Primitive;
 use crate::import::proto::attr_value::Value;
 use crate::import::proto::{AttrValue, FunctionDef, NodeDef};
@@ -92,7 +91,7 @@ impl<'g> GraphBody<'g> {
         for (i, (Feed { name, .. }, _)) in entry.feeds.iter().enumerate() {
             let key = body.tensor("feed", name)?;
             if body.feeds.insert(key, i).is_some() {
-                return Err(errors::no_such_tensor("feed", name, "it is fed twice"));
+                return Err(errors::unusable("feed", name, "it is fed twice"));
             }
         }
         Ok(body)
@@ -110,15 +109,11 @@ impl<'g> GraphBody<'g> {
     /// A tensor of the graph by its name in the options.
     pub(super) fn tensor(&self, what: &str, name: &str) -> Result<(usize, usize), Refusal> {
         let (node, port) = split_port(name);
-        let missing = || {
-            let near = nearest(node, self.nodes.iter().map(|node| node.name.as_str()));
-            let near =
-                near.map_or_else(String::new, |near| format!("; did you mean '{}'?", errors::shown(near)));
-            errors::no_such_tensor(what, name, &format!("the graph has no such node{near}"))
-        };
+        let known = || self.nodes.iter().map(|node| node.name.as_str());
+        let missing = || errors::missing(what, node, "the graph has no such node", known());
         let node = *self.index.get(node).ok_or_else(missing)?;
         let port = port.map_or(Ok(0), str::parse);
-        let port = port.map_err(|_| errors::no_such_tensor(what, name, "expected NODE or NODE:NUMBER"))?;
+        let port = port.map_err(|_| errors::unusable(what, name, "expected NODE or NODE:NUMBER"))?;
         Ok((node, port))
     }
 

@@ -114,7 +114,7 @@ impl<'g> Importer<'g> {
             if entry.everything {
                 for port in 0..outputs {
                     let found = block.get(Reference::Output(node, port));
-                    let found = found.map_err(|why| errors::no_such_tensor("fetch", name, &why))?;
+                    let found = found.map_err(|why| errors::unusable("fetch", name, &why))?;
                     results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
                     result_names.push(if port == 0 { name.to_owned() } else { format!("{name}:{port}") });
                 }
@@ -125,7 +125,7 @@ impl<'g> Importer<'g> {
                 continue;
             }
             let found = block.get(Reference::Output(node, port));
-            let found = found.map_err(|why| errors::no_such_tensor("fetch", name, &why))?;
+            let found = found.map_err(|why| errors::unusable("fetch", name, &why))?;
             results.push(self.read(&block, found[0], &[], LocId::UNKNOWN));
             result_names.push(name.to_owned());
         }
@@ -270,7 +270,7 @@ impl<'g> Importer<'g> {
         port: usize,
         feed: &Feed,
     ) -> Result<TypeId, Refusal> {
-        let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
+        let refuse = |why: String| errors::unusable("feed", &feed.name, &why);
         let plan = self.plan(body, node).map_err(refuse)?;
         let ty = *plan
             .outputs

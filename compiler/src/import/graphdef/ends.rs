@@ -28,7 +28,7 @@ pub(super) fn fetches(body: &GraphBody<'_>, entry: &EntryPoint) -> Result<Vec<(u
     }
     let ends = if entry.everything { everything(body)? } else { ends(body)? };
     if ends.is_empty() {
-        return Err(errors::no_such_tensor(
+        return Err(errors::unusable(
             "fetch",
             "",
             "no node has results that nobody consumes; name what to fetch",

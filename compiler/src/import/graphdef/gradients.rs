@@ -45,7 +45,7 @@ impl<'g> Importer<'g> {
         for (i, &(node, port)) in request.tensors().enumerate() {
             let found = block
                 .get(Reference::Output(node, port))
-                .map_err(|why| errors::no_such_tensor("differentiate", &block.body.nodes[node].name, &why))?;
+                .map_err(|why| errors::unusable("differentiate", &block.body.nodes[node].name, &why))?;
             let is_kept = request.is_x_or_stop(i);
             values.push(if is_kept { found[0] } else { self.read(block, found[0], &[], LocId::UNKNOWN) });
         }

@@ -45,11 +45,7 @@ impl EntryPoint {
         let mut names = HashSet::from(["learning_rate", "gradient_norm"]);
         let taken = results.iter().find(|(_, name)| !names.insert(name) && parts.step.is_none());
         if let Some((_, name)) = taken {
-            return Err(errors::no_such_tensor(
-                "call a metric",
-                name,
-                "there is another result of this name",
-            ));
+            return Err(errors::unusable("call a metric", name, "there is another result of this name"));
         }
         let mut init = entry("init");
         init.takes_placeholders = false;

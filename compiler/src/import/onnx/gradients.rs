@@ -41,7 +41,7 @@ impl<'g> OnnxImporter<'g> {
 
     /// The value of a name, which is a tensor.
     pub(super) fn tensor_named(&mut self, what: &str, name: &'g str) -> Result<ValueId, Refusal> {
-        let refuse = |why: &str| errors::no_such_tensor(what, name, why);
+        let refuse = |why: &str| errors::unusable(what, name, why);
         let value = self.get(name).map_err(|why| refuse(&why))?;
         let value = value.ok_or_else(|| refuse("it is an optional without a value"))?;
         if self.sequences.contains_key(&value) {

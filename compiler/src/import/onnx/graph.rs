@@ -206,7 +206,7 @@ impl<'g> OnnxImporter<'g> {
             fetches => fetches.iter().map(|name| known.name("fetch", name)).collect::<Result<_, _>>()?,
         };
         if fetches.is_empty() {
-            return Err(errors::no_such_tensor("fetch", "", "the graph has no outputs; name what to fetch"));
+            return Err(errors::unusable("fetch", "", "the graph has no outputs; name what to fetch"));
         }
         let gradients = gradients::resolve(&known, &fetches, &options.gradients)?;
         // An x may be a constant, and is known by its name then.
@@ -249,7 +249,7 @@ impl<'g> OnnxImporter<'g> {
         for (i, feed) in feeds.iter().enumerate() {
             let name = known.name("feed", &feed.name)?;
             if args.insert(name, i).is_some() {
-                return Err(errors::no_such_tensor("feed", &feed.name, "it is fed twice"));
+                return Err(errors::unusable("feed", &feed.name, "it is fed twice"));
             }
             arg_types.push(self.fed_type(known, name, feed)?);
         }
@@ -344,7 +344,7 @@ impl<'g> OnnxImporter<'g> {
                     ("names", AttrArg::Strs(&says)),
                 ];
                 let made = self.op(Op::_EnsureSameSizes, &[result, like], &attrs);
-                result = made.map_err(|why| errors::no_such_tensor("feed", feed, &why))?;
+                result = made.map_err(|why| errors::unusable("feed", feed, &why))?;
             }
             self.loc = outer;
             checked.push(result);
@@ -354,7 +354,7 @@ impl<'g> OnnxImporter<'g> {
 
     /// The type of a fed tensor.
     fn fed_type(&mut self, known: &Known<'g>, name: &str, feed: &Feed) -> Result<TypeId, Refusal> {
-        let refuse = |why: String| errors::no_such_tensor("feed", &feed.name, &why);
+        let refuse = |why: String| errors::unusable("feed", &feed.name, &why);
         let declared = known.types.get(name).copied();
         let (element, dims) = match declared.map(|ty| self.tensor_of(ty)) {
             Some(ty) => ty.map_err(refuse)?,
@@ -739,9 +739,12 @@ impl<'g> Known<'g> {
             let produced = self.producers.get_key_value(name).map(|(&name, _)| name);
             produced.or_else(|| self.given.get(name).copied())
         };
-        find(name)
-            .or_else(|| find(name.strip_suffix(":0")?))
-            .ok_or_else(|| errors::no_such_tensor(what, name, "the model has no such tensor"))
+        find(name).or_else(|| find(name.strip_suffix(":0")?)).ok_or_else(|| {
+            let mut known: Vec<&str> = self.producers.keys().chain(&self.given).copied().collect();
+            known.sort_unstable();
+            let name = name.strip_suffix(":0").unwrap_or(name);
+            errors::missing(what, name, "the model has no such tensor", known.into_iter())
+        })
     }
 }
 

@@ -22,7 +22,7 @@ impl<'g> OnnxImporter<'g> {
         parts: &TrainingParts,
     ) -> Result<(), Refusal> {
         if let Some(node) = parts.targets.iter().chain(&parts.init).next() {
-            return Err(errors::no_such_tensor("run", node, "nodes of ONNX models have no effects"));
+            return Err(errors::unusable("run", node, "nodes of ONNX models have no effects"));
         }
         self.is_training = true;
         self.variables = parts.variables.clone();
@@ -32,7 +32,7 @@ impl<'g> OnnxImporter<'g> {
                 || ["learning_rate", "gradient_norm"].contains(&name.as_str());
             if is_taken {
                 let why = "there is another result of this name";
-                return Err(errors::no_such_tensor("call a metric", name, why));
+                return Err(errors::unusable("call a metric", name, why));
             }
             shown.push((known.name("report", tensor)?, name));
         }
