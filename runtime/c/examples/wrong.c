@@ -12,6 +12,25 @@ static void refused(bf_error *error, int code, const char *what) {
   bf_error_release(error);
 }
 
+/* Operators that do not exist, have no such attribute, or fail without a result that could say so. */
+static void operators(bf_tensor *tensor) {
+  const unsigned char no = 0;
+  bf_op *op = NULL;
+  bf_tensor *operands[2] = {NULL, tensor}, *result = NULL;
+  refused(bf_tensor_create(BF_BOOL, 0, NULL, &no, &operands[0]), BF_OK, "all right");
+  refused(bf_op_create(NULL, "Assertt", &op), BF_OK, "it is not looked up yet");
+  refused(bf_op_execute(op, operands, 2, NULL, 0), BF_NOT_FOUND, "an unknown operator");
+  bf_op_release(op);
+  refused(bf_op_create(NULL, "Assert", &op), BF_OK, "all right");
+  refused(bf_op_execute(op, operands, 2, NULL, 0), BF_INVALID_ARGUMENT, "an assertion");
+  refused(bf_op_start(op, operands, 2, NULL, 0), BF_INVALID_ARGUMENT, "an assertion that was begun");
+  refused(bf_op_execute(op, operands, 2, &result, 1), BF_INVALID_ARGUMENT, "more results than there are");
+  refused(bf_op_set_int(op, "sumarize", 3), BF_OK, "it is not looked up yet");
+  refused(bf_op_execute(op, operands, 2, NULL, 0), BF_NOT_FOUND, "an unknown attribute");
+  bf_op_release(op);
+  bf_tensor_release(operands[0]);
+}
+
 static int freed;
 static void free_data(void *argument) { freed += *(int *)argument; }
 
@@ -46,7 +65,7 @@ int main(int argc, char **argv) {
   refused(bf_session_run(NULL, NULL, feeds, &tensor, 1, fetches, &result, 1), BF_INVALID_ARGUMENT, "no session");
   refused(bf_session_run((bf_session *)tensor, NULL, feeds, &tensor, 1, fetches, &result, 1),
           BF_INVALID_ARGUMENT, "a handle of another kind");
-  refused(bf_session_run(session, NULL, feeds, &tensor, 1, unknown, &result, 1), BF_INVALID_ARGUMENT,
+  refused(bf_session_run(session, NULL, feeds, &tensor, 1, unknown, &result, 1), BF_NOT_FOUND,
           "an unknown name");
   refused(bf_session_run(session, NULL, none, &tensor, 1, fetches, &result, 1), BF_INVALID_ARGUMENT,
           "a null name");
@@ -56,7 +75,7 @@ int main(int argc, char **argv) {
   refused(bf_session_save(NULL, "saved.bef", NULL, 0, NULL, 0), BF_INVALID_ARGUMENT, "no session");
   refused(bf_session_save(session, "no/such/folder.bef", NULL, 0, NULL, 0), BF_UNAVAILABLE, "no folder");
   refused(bf_session_save(session, "saved.bef", feeds, 1, NULL, 0), BF_INVALID_ARGUMENT, "nothing to save");
-  refused(bf_session_save(session, "saved.bef", feeds, 1, unknown, 1), BF_INVALID_ARGUMENT, "an unknown name");
+  refused(bf_session_save(session, "saved.bef", feeds, 1, unknown, 1), BF_NOT_FOUND, "an unknown name");
   refused(bf_variables_names(session, NULL), BF_INVALID_ARGUMENT, "no place");
   if (bf_error_call(NULL, 0)) return 8;
   bf_callable_retain(NULL);
@@ -69,6 +88,7 @@ int main(int argc, char **argv) {
   refused(bf_program_run(NULL, "main", &tensor, 1, &result, 1), BF_INVALID_ARGUMENT, "no program");
   refused(bf_program_run((bf_program *)session, "main", &tensor, 1, &result, 1), BF_INVALID_ARGUMENT,
           "a session for a program");
+  operators(tensor);
   bf_tensor_retain(tensor);
   bf_tensor_release(tensor);
   if (freed != 1) return 9;

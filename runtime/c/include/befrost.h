@@ -239,7 +239,7 @@ bf_error *bf_op_execute(const bf_op *op,
                         size_t n_results);
 
 // Begins to execute an operator, which goes on while the caller does something else if it takes long and the
-// runtime has threads.
+// runtime has threads. One without results is waited for.
 bf_error *bf_op_start(const bf_op *op,
                       bf_tensor *const *operands,
                       size_t n_operands,

@@ -116,7 +116,7 @@ impl EagerOp {
         Ok(())
     }
 
-    /// Executes it, or begins to.
+    /// Executes it, or begins to. One without results, whose error no result would be, is waited for.
     pub(crate) fn begin(&self, operands: &[TensorHandle]) -> Result<Vec<TensorHandle>, Error> {
         let mut state = self.state();
         let op = match &state.op {
@@ -128,7 +128,11 @@ impl EagerOp {
         };
         drop(state);
         // The operands are not given up: the caller's handles hold them.
-        Ok(op.call(operands)?.into_vec())
+        let (results, done) = op.begin_in(self.core.context(), operands)?;
+        if results.is_empty() {
+            done.wait()?;
+        }
+        Ok(results.into_vec())
     }
 }
 

@@ -49,6 +49,11 @@ impl ChainHandle {
         self.error().map_or(Ok(()), |error| Err(error.clone()))
     }
 
+    /// The completion of an operator.
+    pub(crate) fn of(value: Value, cx: &ExecContext) -> ChainHandle {
+        ChainHandle { value, cx: Some(cx.clone()) }
+    }
+
     /// The value that an operator takes.
     pub(crate) fn value(&self) -> Value {
         self.value.clone().resolved()
@@ -56,7 +61,7 @@ impl ChainHandle {
 
     /// Replaces the chain by the completion of an operator.
     pub(crate) fn advance(&mut self, value: Value, cx: &ExecContext) {
-        *self = ChainHandle { value, cx: Some(cx.clone()) };
+        *self = ChainHandle::of(value, cx);
     }
 }
 

@@ -7,13 +7,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
+use befrost_tensor::spelling::nearest;
+use befrost_tensor::tf::op;
 
 use crate::attrs::OpAttrsRef;
 use crate::cache::{Cache, CacheStats};
+use crate::chain::ChainHandle;
 use crate::compile::{Compile, CompiledFunction, CompilingOpHandler, function_op};
 use crate::cpu::CpuOpHandler;
 use crate::handle::TensorHandle;
-use crate::handler::{Mode, NullOpHandler, OpHandler, OpKey, Results};
+use crate::handler::{Dispatch, Mode, NullOpHandler, OpHandler, OpKey, Results};
 use crate::op::{Op, closure_op};
 
 /// Handlers by name. Clones share them.
@@ -54,7 +57,11 @@ pub(crate) struct Core {
     cache: Cache,
     /// The chain that orders effects.
     pub(crate) effects: Mutex<Value>,
+    pub(crate) unreported: Unreported,
 }
+
+/// The first error of an operator without results that ended after its call had returned.
+pub(crate) type Unreported = Arc<Mutex<Option<Error>>>;
 
 impl CoreRuntime {
     /// A core runtime with the handler `cpu`, whose fallback is `null`.
@@ -85,8 +92,8 @@ impl CoreRuntime {
     }
 
     fn of(cx: ExecContext, handlers: Handlers, handler: Arc<dyn OpHandler>, mode: Mode) -> CoreRuntime {
-        let (cache, effects) = (Cache::new(), Mutex::new(Value::Chain));
-        CoreRuntime(Arc::new(Core { cx, handlers, handler, mode, cache, effects }))
+        let (cache, effects, unreported) = (Cache::new(), Mutex::new(Value::Chain), Arc::default());
+        CoreRuntime(Arc::new(Core { cx, handlers, handler, mode, cache, effects, unreported }))
     }
 
     /// The execution of its operators.
@@ -123,7 +130,7 @@ impl CoreRuntime {
     /// The operator of this name, with or without `tf.`.
     ///
     /// # Errors
-    /// If no handler knows it.
+    /// If no handler knows it, or it has no attribute of a name.
     pub fn op(&self, name: &str, attrs: impl Into<OpAttrsRef>) -> Result<Op, Error> {
         let attrs = attrs.into();
         let core = &*self.0;
@@ -135,8 +142,7 @@ impl CoreRuntime {
         }
         let dispatch = core
             .cache
-            .get_or_make(&full, &attrs, || core.handler.make(&OpKey { name: &full, attrs: &attrs }));
-        let dispatch = dispatch?;
+            .get_or_make(&full, &attrs, || made(&*core.handler, &OpKey { name: &full, attrs: &attrs }))?;
         if attrs.is_empty() {
             core.cache.remember(name, &dispatch);
         }
@@ -176,10 +182,46 @@ impl CoreRuntime {
         Op::new(name, function_op(name, function), self)
     }
 
+    /// Waits for the effects of the operators that were called.
+    ///
+    /// # Errors
+    /// The first error, since the last time, of an operator without results that ended after its call had
+    /// returned. All other errors are those of calls and results.
+    pub fn wait(&self) -> Result<(), Error> {
+        let effects = self.0.effects.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        ChainHandle::of(effects, &self.0.cx).wait()?;
+        let error = self.0.unreported.lock().unwrap_or_else(PoisonError::into_inner).take();
+        error.map_or(Ok(()), Err)
+    }
+
     /// Counts of the cache of operators.
     pub fn cache_stats(&self) -> CacheStats {
         self.0.cache.stats()
     }
+}
+
+/// Makes an operator. Mistaken names are answered with the nearest ones.
+fn made(handler: &dyn OpHandler, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+    let hint = |near: Option<&str>| near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
+    let row = key.name.strip_prefix("tf.").and_then(op::row);
+    if let Some(row) = row {
+        let known = &row.signature().attrs;
+        // Underscores are in front of TensorFlow's own remarks, which any node may have.
+        let is_unknown = |name: &&str| !name.starts_with('_') && row.signature().attr(name).is_none();
+        if let Some(name) = key.attrs.iter().map(|(name, _)| name).find(is_unknown) {
+            let near = hint(nearest(name, known.iter().map(|attr| attr.name)));
+            let all: Vec<&str> = known.iter().map(|attr| attr.name).collect();
+            let message = format!("{} has no attribute '{name}'; it has: {}{near}", key.name, all.join(", "));
+            return Err(KernelError::new(ErrorCode::NotFound, message));
+        }
+    }
+    handler.make(key).map_err(|error| match (error.code(), row) {
+        (ErrorCode::NotFound, None) => {
+            let near = hint(nearest(key.name, op::rows().map(|row| row.op_name)));
+            KernelError::new(ErrorCode::NotFound, format!("{error}{near}"))
+        }
+        _ => error,
+    })
 }
 
 /// The name with its dialect, which is TensorFlow's if none is given.

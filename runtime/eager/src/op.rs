@@ -9,7 +9,7 @@ use befrost_tensor::HostTensor;
 use smallvec::{SmallVec, smallvec};
 
 use crate::chain::ChainHandle;
-use crate::core::{Core, CoreRuntime};
+use crate::core::{Core, CoreRuntime, Unreported};
 use crate::handle::TensorHandle;
 use crate::handler::{Args, Dispatch, Invocation, Mode, Results};
 
@@ -31,10 +31,11 @@ impl Op {
         &self.name
     }
 
-    /// Executes it. A failure after the call is an error in the handles.
+    /// Executes it. A failure after the call is an error in the handles, or of [`CoreRuntime::wait`] if it
+    /// has no results.
     ///
     /// # Errors
-    /// If it refuses the operands.
+    /// If it refuses the operands, or has no results and has failed.
     #[inline]
     pub fn call(&self, args: &[TensorHandle]) -> Result<Results, Error> {
         call(&*self.dispatch, args, &self.core.0)
@@ -51,7 +52,23 @@ impl Op {
         {
             return Ok(smallvec![result]);
         }
-        in_order(&*self.dispatch, args.iter().cloned().collect(), core, cx)
+        called(&*self.dispatch, args.iter().cloned().collect(), core, cx)
+    }
+
+    /// Begins it as a part of another execution. Also returns the completion of its effect: the error of an
+    /// operator without results is there.
+    ///
+    /// # Errors
+    /// If it refuses the operands.
+    pub fn begin_in(&self, cx: &ExecContext, args: &[TensorHandle]) -> Result<(Results, ChainHandle), Error> {
+        let core = &self.core.0;
+        if core.mode != Mode::Queued
+            && let Some(result) = quick(&*self.dispatch, args, cx)
+        {
+            return Ok((smallvec![result], ChainHandle::new()));
+        }
+        let (results, done) = in_order(&*self.dispatch, args.iter().cloned().collect(), core, cx, None)?;
+        Ok((results, ChainHandle::of(done, cx)))
     }
 
     /// The only result of a short operator without an effect on dense tensors, which need no handles. `None`:
@@ -74,7 +91,7 @@ impl Op {
         {
             return Ok(smallvec![result]);
         }
-        in_order(&*self.dispatch, args, core, &core.cx)
+        called(&*self.dispatch, args, core, &core.cx)
     }
 
     /// [`Op::call_owned`] in the order of a chain of the caller's. The chain becomes the operator's
@@ -109,13 +126,30 @@ pub(crate) fn call(dispatch: &dyn Dispatch, args: &[TensorHandle], core: &Core) 
     {
         return Ok(smallvec![result]);
     }
-    in_order(dispatch, args.iter().cloned().collect(), core, &core.cx)
+    called(dispatch, args.iter().cloned().collect(), core, &core.cx)
 }
 
-/// Calls an operator. Reads and changes of state begin in the order of the calls.
-fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core, cx: &ExecContext) -> Result<Results, Error> {
+/// Calls an operator. The error of one without results is that of the call if it is known, otherwise that of
+/// [`CoreRuntime::wait`].
+fn called(dispatch: &dyn Dispatch, args: Args, core: &Core, cx: &ExecContext) -> Result<Results, Error> {
+    let (results, done) = in_order(dispatch, args, core, cx, Some(&core.unreported))?;
+    match done {
+        Value::Error(error) if results.is_empty() => Err(error),
+        _ => Ok(results),
+    }
+}
+
+/// Begins an operator. Reads and changes of state begin in the order of the calls. Returns the results and
+/// the completion of its effect, whose error goes to `unreported` if there are no results and it comes later.
+fn in_order(
+    dispatch: &dyn Dispatch,
+    args: Args,
+    core: &Core,
+    cx: &ExecContext,
+    unreported: Option<&Unreported>,
+) -> Result<(Results, Value), Error> {
     if !dispatch.has_effect() {
-        return begin(dispatch, args, None, core.mode, cx).1;
+        return Ok((begin(dispatch, args, None, core.mode, cx).1?, Value::Chain));
     }
     let (promise, ends) = AsyncRef::pending();
     let before = {
@@ -129,12 +163,22 @@ fn in_order(dispatch: &dyn Dispatch, args: Args, core: &Core, cx: &ExecContext) 
         before => before,
     };
     let (done, results) = begin(dispatch, args, Some(before.clone()), core.mode, cx);
-    let done = if results.is_ok() { done } else { Some(before) };
-    match done {
-        Some(Value::Async(done)) => done.and_then(move |done| promise.set(without_error(done))),
-        done => promise.set(without_error(&done.unwrap_or(Value::Chain))),
+    let done = if results.is_ok() { done.unwrap_or(Value::Chain) } else { before };
+    match &done {
+        Value::Async(done) => {
+            let has_none = results.as_ref().is_ok_and(Results::is_empty);
+            let unreported = unreported.filter(|_| has_none).cloned();
+            done.and_then(move |done| {
+                if let (Some(unreported), Value::Error(error)) = (unreported, done) {
+                    let mut first = unreported.lock().unwrap_or_else(PoisonError::into_inner);
+                    first.get_or_insert_with(|| error.clone());
+                }
+                promise.set(without_error(done));
+            });
+        }
+        done => promise.set(without_error(done)),
     }
-    results
+    Ok((results?, done))
 }
 
 /// A chain, whether or not the effect failed.

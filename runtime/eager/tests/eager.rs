@@ -89,6 +89,55 @@ fn refusals_come_at_once_and_say_the_shapes() {
 }
 
 #[test]
+fn mistaken_names_are_answered_with_the_nearest_ones() {
+    let core = core();
+    let refused = |name: &str, attrs: OpAttrs, want: &str| {
+        let error = core.op(name, attrs).unwrap_err();
+        assert_eq!((error.code(), error.message()), (ErrorCode::NotFound, want));
+    };
+    let none = "tf.AddV3 was not supported by NullOpHandler; did you mean 'tf.AddV2'?";
+    refused("AddV3", OpAttrs::new(), none);
+    refused("tf.invalidop", OpAttrs::new(), "tf.invalidop was not supported by NullOpHandler");
+    // There is one of this name, but no handler for it.
+    refused("If", OpAttrs::new(), "tf.If was not supported by NullOpHandler");
+    let attrs = OpAttrs::new().set("keepdims", true);
+    let none = "tf.Sum has no attribute 'keepdims'; it has: T, Tidx, keep_dims; did you mean 'keep_dims'?";
+    refused("Sum", attrs, none);
+    core.op("Sum", OpAttrs::new().set("_class", "loc:@x")).unwrap();
+}
+
+/// An operator without results has its error in the call, or in the next wait.
+#[test]
+fn errors_of_operators_without_results_are_not_lost() {
+    let no = TensorHandle::from(HostTensor::from_vec([], vec![befrost_tensor::I1::FALSE]).unwrap());
+    let types = AttrValue::List([Type::Dense(DType::F32).into()].into());
+    let attrs = OpAttrs::new().set("T", types);
+    for queue in ["s", "mstd:2"] {
+        let core = core_on(queue).0;
+        let assert = core.op("Assert", &attrs).unwrap();
+        let error = assert.call(&[no.clone(), floats(&[1.5])]).unwrap_err();
+        assert!(error.message().contains("1.5"), "{error}");
+        let skipped = TensorHandle::failed(Error::new(ErrorCode::Unavailable, "gone", Vec::new()));
+        assert_eq!(assert.call(&[no.clone(), skipped]).unwrap_err().message(), "gone");
+        core.wait().unwrap();
+
+        let (promise, later) = TensorHandle::pending(None);
+        assert!(assert.call(&[later, floats(&[2.5])]).unwrap().is_empty());
+        promise.set(no.clone().into_value());
+        assert!(core.wait().unwrap_err().message().contains("2.5"));
+        core.wait().unwrap();
+
+        let queued = core.with_mode(Mode::Queued);
+        let assert = queued.op("Assert", &attrs).unwrap();
+        assert!(assert.call(&[no.clone(), floats(&[3.5])]).unwrap().is_empty());
+        assert!(queued.wait().unwrap_err().message().contains("3.5"));
+        let (results, done) = assert.begin_in(queued.context(), &[no.clone(), floats(&[4.5])]).unwrap();
+        assert!(results.is_empty() && done.wait().unwrap_err().message().contains("4.5"));
+        queued.wait().unwrap();
+    }
+}
+
+#[test]
 fn short_operators_take_dense_tensors_without_handles() {
     let (core, _) = core_on("s");
     let x = HostTensor::from_vec([2], vec![1.0f32, 2.0]).unwrap();
@@ -449,12 +498,12 @@ fn operators_are_cached_by_all_of_their_attributes() {
     let y = core.execute("Squeeze", std::slice::from_ref(&x), dims(4)).unwrap();
     assert_eq!(y[0].shape().unwrap().dims(), [2]);
     // The text of a list shows at most five numbers, so it does not distinguish these attributes.
-    let long = |last: i64| OpAttrs::new().set("Tout", &[1, 2, 3, 4, 5, last][..]);
-    core.op("AddV2", long(6)).unwrap();
-    core.op("AddV2", long(7)).unwrap();
+    let long = |last: i64| OpAttrs::new().set("squeeze_dims", &[1, 2, 3, 4, 5, last][..]);
+    core.op("Squeeze", long(6)).unwrap();
+    core.op("Squeeze", long(7)).unwrap();
     let before = core.cache_stats();
     assert_eq!((before.entries, before.misses, before.hits), (3, 3, 0));
-    core.op("AddV2", long(7)).unwrap();
+    core.op("Squeeze", long(7)).unwrap();
     for _ in 0..3 {
         core.op("AddV2", OpAttrs::new()).unwrap();
         core.execute("Neg", std::slice::from_ref(&x), OpAttrs::new()).unwrap();
@@ -499,7 +548,8 @@ fn cancelled_operators_do_not_run() {
         let y = core.execute(name, &[x.clone(), x], OpAttrs::new()).unwrap();
         assert_eq!(y[0].wait().unwrap_err().code(), ErrorCode::Cancelled, "{name}");
     }
-    core.execute("tfrt_test.print", &[floats(&[1.0])], OpAttrs::new()).unwrap();
+    let print = core.execute("tfrt_test.print", &[floats(&[1.0])], OpAttrs::new());
+    assert_eq!(print.unwrap_err().code(), ErrorCode::Cancelled);
     assert_eq!(*printed.0.lock().unwrap(), "");
 }
 

@@ -54,7 +54,7 @@ pub(crate) extern "C" fn bf_op_execute(
 }
 
 /// Begins to execute an operator, which goes on while the caller does something else if it takes long and the
-/// runtime has threads.
+/// runtime has threads. One without results is waited for.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bf_op_start(
     op: *const bf_op,
