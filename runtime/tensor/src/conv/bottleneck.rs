@@ -20,9 +20,8 @@ use std::sync::OnceLock;
 use super::{Conv2d, Window};
 use crate::TensorError;
 use crate::cache::CACHE;
-use crate::gemm::Matrix;
 use crate::interrupt::is_interrupted;
-use crate::matmul::{Epilogue, PackedMatrix, expect_len, multiply};
+use crate::matmul::{Epilogue, PackedMatrix, RowMajor, expect_len, multiply};
 use crate::parallel::{PRODUCTS_PER_NS, Parallel, Serial, in_parts, nanoseconds, parts};
 use crate::scratch::grow;
 use crate::simd::{Fold, Isa};
@@ -222,7 +221,7 @@ impl OfPixels<'_> {
         let rows = out.len() / n.max(1);
         let residual = self.epilogue.residual.map(|residual| &residual[at..at + out.len()]);
         let epilogue = Epilogue { residual, ..self.epilogue };
-        let pixels = Matrix::new(pixels, rows, k);
+        let pixels = RowMajor { numbers: pixels, k };
         multiply(Isa::detect(), rows, &pixels, self.weights, &epilogue, out, &Serial)
     }
 }

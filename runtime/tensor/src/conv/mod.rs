@@ -39,7 +39,7 @@ use std::ops::Range;
 
 use crate::TensorError;
 use crate::gemm::Matrix;
-use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, RowSource, expect_len, multiply};
+use crate::matmul::{ColumnSource, Epilogue, PackedMatrix, RowMajor, RowSource, expect_len, multiply};
 use crate::parallel::Parallel;
 use crate::simd::{Isa, LeftSteps, Row, TileRows};
 
@@ -196,7 +196,7 @@ impl Conv2d {
         parallel: &dyn Parallel,
     ) -> Result<(), TensorError> {
         if self.has_pixels() {
-            let pixels = Matrix::new(image, self.rows, self.channels);
+            let pixels = RowMajor { numbers: image, k: self.channels };
             return multiply(isa, self.rows, &pixels, filters, epilogue, out, parallel);
         }
         if let Some(winograd) = self.winograd_of(filters) {

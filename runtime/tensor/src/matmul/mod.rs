@@ -40,7 +40,8 @@ use std::ops::Range;
 
 pub use pack::PackedMatrix;
 pub(crate) use pack::{
-    AlignedStep, ColumnSource, RowSource, StoredFloat, each_panel, expect_len, pack_panel, prepare_panels,
+    AlignedStep, ColumnSource, RowMajor, RowSource, StoredFloat, each_panel, expect_len, pack_panel,
+    prepare_panels,
 };
 
 use crate::TensorError;
@@ -105,7 +106,7 @@ pub fn matmul_packed(
     parallel: &dyn Parallel,
 ) -> Result<(), TensorError> {
     expect_len(m, b.k(), a.len())?;
-    multiply(Isa::detect(), m, &Matrix::new(a, m, b.k()), b, epilogue, out, parallel)
+    multiply(Isa::detect(), m, &RowMajor { numbers: a, k: b.k() }, b, epilogue, out, parallel)
 }
 
 /// `out = f(a * b * scale + bias + residual)`, `out` row-major, `a` and `b` row-major or transposed. `b` is
@@ -440,7 +441,10 @@ impl<A: RowSource, B: ColumnSource> Job<'_, A, B> {
                 let epilogue = self.epilogue.part(col, rows.start * self.stride + col);
                 place = Place { epilogue, stride: self.stride, ..place };
             }
-            self.isa.tile((rows.len(), width), segments, &mut place);
+            match self.a.by_steps() {
+                true => self.isa.tile_of_steps((rows.len(), width), segments, &mut place),
+                false => self.isa.tile((rows.len(), width), segments, &mut place),
+            }
         }
     }
 

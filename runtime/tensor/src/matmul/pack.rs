@@ -335,6 +335,28 @@ pub(crate) trait RowSource: Sync {
     }
 }
 
+/// A row-major left matrix of rows of `k` elements: its products need no tiles of steps, and a program that
+/// has no others does not contain them.
+pub(crate) struct RowMajor<'a> {
+    pub(crate) numbers: &'a [f32],
+    pub(crate) k: usize,
+}
+
+impl RowSource for RowMajor<'_> {
+    fn copy(&self, isa: Isa, rows: Range<usize>, steps: Range<usize>, out: &mut TileRows) {
+        let numbers = self.numbers.get(rows.start * self.k + steps.start..).unwrap_or(&[]);
+        isa.copy_rows(numbers, self.k, steps.len(), 0, &mut out.0[..rows.len()]);
+    }
+
+    fn contiguous(&self, row: usize) -> Option<&[f32]> {
+        self.numbers.get(row.checked_mul(self.k)?..)?.get(..self.k)
+    }
+
+    fn rows_from(&self, row: usize) -> Option<(&[f32], usize)> {
+        Some((self.numbers.get(row.checked_mul(self.k)?..)?, self.k))
+    }
+}
+
 impl RowSource for Matrix<'_, f32> {
     fn by_steps(&self) -> bool {
         self.rows_of().is_none()

@@ -198,21 +198,38 @@ impl Isa {
     }
 
     /// `out[i] = f(sum over p of a[i][p] * b[p])` for `rows` rows, from 1 to [`Isa::rows`], and `width`
-    /// columns, from 1 to [`PANEL`], where `f` is the place's epilogue. The sum runs over all segments.
-    pub(crate) fn tile(
+    /// columns, from 1 to [`PANEL`], where `f` is the place's epilogue. The sum runs over all segments, which
+    /// have rows of the left matrix.
+    pub(crate) fn tile(self, size: (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_, '_>) {
+        dispatch!(
+            self,
+            tile::portable::<false>(size, segments, place),
+            tile::avx2(size, segments, place),
+            tile::avx512(size, segments, place)
+        );
+        self.finish_tile(size, place);
+    }
+
+    /// [`Isa::tile`] of segments that have steps of the left matrix.
+    pub(crate) fn tile_of_steps(
         self,
-        (rows, width): (usize, usize),
+        size: (usize, usize),
         segments: &[Segment<'_>],
         place: &mut Place<'_, '_>,
     ) {
         dispatch!(
             self,
-            tile::portable((rows, width), segments, place),
-            tile::avx2((rows, width), segments, place),
-            tile::avx512((rows, width), segments, place)
+            tile::portable::<true>(size, segments, place),
+            tile::avx2_of_steps(size, segments, place),
+            tile::avx512_of_steps(size, segments, place)
         );
+        self.finish_tile(size, place);
+    }
+
+    /// Applies an epilogue's function that is not applied in registers.
+    fn finish_tile(self, size: (usize, usize), place: &mut Place<'_, '_>) {
         if !finish::is_limits(place.epilogue.function) {
-            self.map_part(place.epilogue.function, (rows, width), &mut place.out);
+            self.map_part(place.epilogue.function, size, &mut place.out);
         }
     }
 

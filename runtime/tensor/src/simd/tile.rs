@@ -12,6 +12,10 @@
 //! prefetched at the start. Data that is needed after the tile ([`Segment::next`]) is prefetched into the L2
 //! cache, a line every few steps.
 //!
+//! Tiles of rows and of steps have entries of their own ([`Isa::tile`](super::Isa::tile),
+//! [`Isa::tile_of_steps`](super::Isa::tile_of_steps)), so that a program without products of steps does not
+//! contain their tiles.
+//!
 //! The loops use counters and indices, since iterators such as `zip` depend on the inlining of the build: one
 //! remaining call in a tile costs a factor of ten. Accumulators are registers only if every index is a
 //! constant in the source, so the rows are written out.
@@ -30,7 +34,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::finish::{Epilogue, limits};
 use super::functions::fma;
-use super::layout::{FUSED, LINE, LeftSteps, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
+use super::layout::{FUSED, LINE, MAX_ROWS, PANEL, PanelStep, Place, ROW, Row, Segment};
 use super::vector::Vector;
 
 #[cfg(target_arch = "x86_64")]
@@ -48,7 +52,7 @@ impl super::Isa {
 
 /// Calls `$tile` with the number of rows as a constant.
 macro_rules! by_rows {
-    ($rows:expr, $tile:ident<$($more:literal),*> $args:tt, $($n:literal)*) => {
+    ($rows:expr, $tile:ident<$($more:tt),*> $args:tt, $($n:literal)*) => {
         by_rows!(@ $rows, $tile, [$($more),*], $args, $($n)*)
     };
     (@ $rows:expr, $tile:ident, $more:tt, $args:tt, $($n:literal)*) => {
@@ -57,7 +61,7 @@ macro_rules! by_rows {
             _ => unreachable!("a tile has 1 to {} rows", [$($n),*].len()),
         }
     };
-    (@ $tile:ident, $n:literal, [$($more:literal),*], $args:tt) => {
+    (@ $tile:ident, $n:literal, [$($more:tt),*], $args:tt) => {
         $tile::<$n, $($more),*> $args
     };
 }
@@ -65,19 +69,14 @@ macro_rules! by_rows {
 /// The lanes of the portable vector.
 const LANES: usize = <[f32; 8]>::LANES;
 
-pub(super) fn portable((rows, width): (usize, usize), segments: &[Segment<'_>], place: &mut Place<'_, '_>) {
+pub(super) fn portable<const STEPS: bool>(
+    (rows, width): (usize, usize),
+    segments: &[Segment<'_>],
+    place: &mut Place<'_, '_>,
+) {
     for part in 0..width.div_ceil(LANES) {
-        if has_steps(segments) {
-            by_rows!(rows, portable_of<true>((part, width), segments, place), 1 2 3 4);
-        } else {
-            by_rows!(rows, portable_of<false>((part, width), segments, place), 1 2 3 4);
-        }
+        by_rows!(rows, portable_of<STEPS>((part, width), segments, place), 1 2 3 4);
     }
-}
-
-/// True if the left matrix is laid out by steps.
-fn has_steps(segments: &[Segment<'_>]) -> bool {
-    matches!(segments, [Segment { a: LeftSteps::Steps(_), .. }, ..])
 }
 
 /// Repeats `$body` for each row below `$count`, with `$i` a constant.
@@ -348,7 +347,7 @@ pub(super) fn copy_steps_avx512(from: (&[f32], usize), rows: (usize, usize), out
 /// Defines a tile for one instruction set, in parts of two vectors of `$lanes`, or of one vector at the end
 /// of the width.
 macro_rules! x86_tile {
-    ($name:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, $step:ident, rows $($rows:literal)*,
+    ($name:ident, $name_of_steps:ident, $of:ident, $peak:ident, $features:literal, $lanes:literal, $step:ident, rows $($rows:literal)*,
      $zero:ident $set:ident $fma:ident $load:ident $store:ident $loadu:ident $storeu:ident $vector:ident) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $features)]
@@ -360,14 +359,26 @@ macro_rules! x86_tile {
             let has_next = segments.iter().any(|segment| !segment.next.is_empty());
             for part in (0..width.div_ceil($lanes)).step_by(2) {
                 let (is_narrow, columns) = (width - part * $lanes <= $lanes, (part, width));
-                match (is_narrow, has_steps(segments)) {
-                    (true, false) => by_rows!(rows, $of<1, false, false>(columns, segments, place), $($rows)*),
-                    (true, true) => by_rows!(rows, $of<1, false, true>(columns, segments, place), $($rows)*),
-                    (false, true) => by_rows!(rows, $of<2, true, true>(columns, segments, place), $($rows)*),
-                    (false, false) if has_next => {
-                        by_rows!(rows, $of<2, true, false>(columns, segments, place), $($rows)*);
-                    }
+                match (is_narrow, has_next) {
+                    (true, _) => by_rows!(rows, $of<1, false, false>(columns, segments, place), $($rows)*),
+                    (false, true) => by_rows!(rows, $of<2, true, false>(columns, segments, place), $($rows)*),
                     (false, false) => by_rows!(rows, $of<2, false, false>(columns, segments, place), $($rows)*),
+                }
+            }
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $features)]
+        pub(super) fn $name_of_steps(
+            (rows, width): (usize, usize),
+            segments: &[Segment<'_>],
+            place: &mut Place<'_, '_>,
+        ) {
+            for part in (0..width.div_ceil($lanes)).step_by(2) {
+                let (is_narrow, columns) = (width - part * $lanes <= $lanes, (part, width));
+                match is_narrow {
+                    true => by_rows!(rows, $of<1, false, true>(columns, segments, place), $($rows)*),
+                    false => by_rows!(rows, $of<2, true, true>(columns, segments, place), $($rows)*),
                 }
             }
         }
@@ -483,11 +494,11 @@ macro_rules! x86_tile {
 }
 
 x86_tile!(
-    avx2, avx2_of, avx2_peak, "avx2,fma", 8, SHORT_STEP, rows 1 2 3 4 5 6,
+    avx2, avx2_of_steps, avx2_of, avx2_peak, "avx2,fma", 8, SHORT_STEP, rows 1 2 3 4 5 6,
     _mm256_setzero_ps _mm256_set1_ps _mm256_fmadd_ps load8 store8 _mm256_loadu_ps _mm256_storeu_ps __m256
 );
 x86_tile!(
-    avx512, avx512_of, avx512_peak, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, MAX_ROWS, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
+    avx512, avx512_of_steps, avx512_of, avx512_peak, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma", 16, MAX_ROWS, rows 1 2 3 4 5 6 7 8 9 10 11 12 13 14,
     _mm512_setzero_ps _mm512_set1_ps _mm512_fmadd_ps load16 store16 _mm512_loadu_ps _mm512_storeu_ps __m512
 );
 
