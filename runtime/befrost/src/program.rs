@@ -34,6 +34,8 @@ pub struct Program {
 struct FunctionPorts {
     arguments: Vec<Port>,
     results: Vec<Port>,
+    /// The number of chains among the arguments.
+    n_chains: usize,
 }
 
 /// A function of a program.
@@ -159,7 +161,9 @@ impl Function {
             let view = self.owner.program.image().function(self.id.0);
             let arguments = (0..view.n_args()).map(|i| Port::new(view.arg_name(i), view.arg_type(i)));
             let results = (0..view.n_results()).map(|i| Port::new(view.result_name(i), view.result_type(i)));
-            FunctionPorts { arguments: arguments.collect(), results: results.collect() }
+            let arguments: Vec<Port> = arguments.collect();
+            let n_chains = arguments.iter().filter(|port| port.is_chain()).count();
+            FunctionPorts { arguments, results: results.collect(), n_chains }
         }))
     }
 
@@ -292,8 +296,8 @@ impl Function {
 
     /// Adds the arguments that are chains, and checks that all have the declared types.
     pub(crate) fn check(&self, values: &mut Vec<Value>) -> Result<(), Error> {
-        let ports = self.arguments();
-        let n_chains = ports.iter().filter(|port| port.is_chain()).count();
+        let (ports, n_chains) =
+            self.signature().map_or((&[][..], 0), |ports| (&ports.arguments[..], ports.n_chains));
         if n_chains > 0 && values.len() + n_chains == ports.len() {
             let mut given = std::mem::take(values).into_iter();
             *values = ports.iter().filter_map(|port| port.only_value().or_else(|| given.next())).collect();

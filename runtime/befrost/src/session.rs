@@ -37,6 +37,7 @@ use befrost_compiler::import::Initialization;
 use befrost_kernel_api::context::{Cancellation, Output, Resources};
 use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_tensor::{HostTensor, Shape, TensorError};
+use smallvec::SmallVec;
 
 use crate::compile::{CompileError, CompileOptions, Compiled, Source, canonical, compiled, ports};
 use crate::datum::Datum;
@@ -238,7 +239,7 @@ impl Session {
         fetches: &[&str],
         options: &RunOptions,
     ) -> Result<Results, Error> {
-        let names: Vec<&str> = feeds.iter().map(|(name, _)| *name).collect();
+        let names: SmallVec<[&str; 8]> = feeds.iter().map(|(name, _)| *name).collect();
         let targets: Vec<&str> = options.targets.iter().map(String::as_str).collect();
         let executable = self.executable(&names, fetches, &targets)?;
         let values = feeds.iter().map(|(_, value)| value.clone().into().into_value()).collect();

@@ -9,6 +9,7 @@ use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, TensorHandle, Type};
 #[cfg(feature = "compile")]
 use befrost::{Callable, Model, Port, Run, Session};
 use befrost::{Datum, Error, ErrorCode, HostTensor, Program, Runtime};
+use smallvec::SmallVec;
 
 #[cfg(feature = "compile")]
 use crate::dtype;
@@ -43,7 +44,7 @@ pub(crate) struct ErrorText {
 pub(crate) struct TensorValue {
     pub(crate) value: Datum,
     pub(crate) ty: Type,
-    pub(crate) dims: Vec<i64>,
+    pub(crate) dims: SmallVec<[i64; 6]>,
 }
 
 impl TensorValue {

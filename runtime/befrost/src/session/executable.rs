@@ -69,7 +69,11 @@ impl Executable {
     ) -> Result<Results, Error> {
         let mut made = Vec::with_capacity(self.declared.function().results().len());
         self.run(session, &mut feeds, options, &mut made)?;
-        let values = self.results.iter().map(|&result| made.get(result?).cloned().map(Datum::from)).collect();
+        let values = match self.is_straight(made.len()) {
+            // In place.
+            true => made.into_iter().map(|value| Some(Datum::from(value))).collect(),
+            false => self.results.iter().map(|&at| made.get(at?).cloned().map(Datum::from)).collect(),
+        };
         Ok(Results { names: self.fetches.clone(), values })
     }
 

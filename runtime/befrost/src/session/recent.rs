@@ -6,7 +6,6 @@
 //! ```
 
 use std::cell::RefCell;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -30,7 +29,7 @@ thread_local! {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The names of a run, as its caller has them.
-#[derive(Clone, Copy, Hash)]
+#[derive(Clone, Copy)]
 pub(super) struct NamesOfRun<'n> {
     pub(super) feeds: &'n [&'n str],
     pub(super) fetches: &'n [&'n str],
@@ -54,9 +53,14 @@ impl SessionNumber {
     }
 
     fn place(&self, names: &NamesOfRun<'_>) -> usize {
-        let mut hasher = DefaultHasher::new();
-        (self.0, names).hash(&mut hasher);
-        hasher.finish() as usize % PLACES
+        let NamesOfRun { feeds, fetches, targets } = *names;
+        let all = feeds.iter().chain(fetches).chain(targets);
+        // A product per word: names are short, and all that a collision costs is a search.
+        let hash = all.flat_map(|name| name.as_bytes().chunks(8)).fold(self.0, |hash, bytes| {
+            let word = bytes.iter().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
+            (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        (hash >> 32) as usize % PLACES
     }
 
     /// The entry of these names, if this thread ran it lately.

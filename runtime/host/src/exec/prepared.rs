@@ -55,7 +55,47 @@ pub fn call_into(
     context: &ExecContext,
     results: &mut Vec<Value>,
 ) -> Result<(), KernelError> {
-    PreparedCall::new(program, function, context)?.call_into(arguments, results)
+    let (plan, is_sequential) = plan_of(program, function, context)?;
+    if is_sequential && plan.accepts(arguments) && are_final(arguments) {
+        // Made where it runs: in a prepared call it would be moved, which takes longer than a short function.
+        let executor = &mut SequentialExecutor::new((program, context), plan, context.limits, None);
+        return run_sequentially(executor, 0, arguments, results);
+    }
+    PreparedCall { program, plan, context, iteration: 0, sequential: None }.call_into(arguments, results)
+}
+
+/// The plan of a function, and whether it runs sequentially in this execution.
+#[inline]
+fn plan_of<'p>(
+    program: &'p Arc<Program>,
+    function: FunctionId,
+    context: &ExecContext,
+) -> Result<(&'p FunctionPlan, bool), KernelError> {
+    let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
+    let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
+    let devices = program.file().devices();
+    devices.check(context)?;
+    let home = devices.queue_of(context.device_number());
+    Ok((plan, plan.runs_sequentially(context.queue().local().is_seeded(), home)))
+}
+
+#[inline]
+fn are_final(arguments: &[Value]) -> bool {
+    arguments.iter().all(|value| value.final_value().is_some())
+}
+
+/// Runs a sequential executor on final arguments of the function's types.
+#[inline]
+fn run_sequentially(
+    executor: &mut SequentialExecutor<'_>,
+    iteration: u32,
+    arguments: &mut Vec<Value>,
+    results: &mut Vec<Value>,
+) -> Result<(), KernelError> {
+    check_may_wait()?;
+    let _nested = NestedWait::enter();
+    executor.call(TripCount::ONCE.at(iteration.into()), arguments, results);
+    Ok(())
 }
 
 /// A function prepared for repeated calls from one thread, as part of one execution.
@@ -88,14 +128,9 @@ impl<'p> PreparedCall<'p> {
         function: FunctionId,
         context: &'p ExecContext,
     ) -> Result<PreparedCall<'p>, KernelError> {
-        let unknown = || KernelError::new(ErrorCode::NotFound, format!("no function #{}", function.0));
-        let plan = program.plans().get(function.0 as usize).ok_or_else(unknown)?;
-        let devices = program.file().devices();
-        devices.check(context)?;
-        let home = devices.queue_of(context.device_number());
-        let has_sequential_plan = plan.runs_sequentially(context.queue().local().is_seeded(), home);
-        let sequential = has_sequential_plan
-            .then(|| SequentialExecutor::new((program, context), plan, context.limits, None));
+        let (plan, is_sequential) = plan_of(program, function, context)?;
+        let sequential =
+            is_sequential.then(|| SequentialExecutor::new((program, context), plan, context.limits, None));
         Ok(PreparedCall { program, plan, context, iteration: 0, sequential })
     }
 
@@ -112,11 +147,8 @@ impl<'p> PreparedCall<'p> {
             return Err(mismatch(self.program, self.plan, arguments));
         }
         match &mut self.sequential {
-            Some(sequential) if arguments.iter().all(|value| value.final_value().is_some()) => {
-                check_may_wait()?;
-                let _nested = NestedWait::enter();
-                sequential.call(TripCount::ONCE.at(self.iteration.into()), arguments, results);
-                Ok(())
+            Some(sequential) if are_final(arguments) => {
+                run_sequentially(sequential, self.iteration, arguments, results)
             }
             _ => self.call_general(arguments, results),
         }
@@ -200,8 +232,7 @@ impl FunctionCall for PreparedCall<'_> {
         results: &mut Vec<Value>,
         ended: Waker,
     ) -> Result<bool, KernelError> {
-        let all_are_final = arguments.iter().all(|value| value.final_value().is_some());
-        if !self.plan.accepts(arguments) || self.sequential.is_some() && all_are_final {
+        if !self.plan.accepts(arguments) || self.sequential.is_some() && are_final(arguments) {
             return self.call_into(arguments, results).map(|()| false);
         }
         let new_frame = self.start(arguments, Continuation::Wake(ended), results);
