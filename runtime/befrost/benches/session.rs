@@ -1,6 +1,6 @@
 //! The cost of a run besides its mathematics, from Rust and from C, and two threads on one session.
 //!
-//! `cargo bench -p befrost --features compile --bench session`. The goals are those of the table in
+//! `cargo bench -p befrost --bench session`. The goals are those of the table in
 //! `interfaces.md`: a function without kernels by `callable.call` 40 ns, by `session.run` 200 ns. The bench
 //! `calls` of the crate befrost-c has the row for C. Rows of throughput: twice the threads, twice the runs.
 
