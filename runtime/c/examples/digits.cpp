@@ -40,6 +40,14 @@ int main(int argc, char **argv) {
     if (in_memory({images}).at(0).elements<float>() != want || in_memory.ports(BF_OUTPUTS).size() != 1) return 9;
     if (befrost::Session::of_bytes(bytes.data(), bytes.size()).ports(BF_INPUTS).size() != 1) return 10;
     session.restore(session.snapshot());
+    session.warm({"images"}, {"logits"});
+    if (!session.signatures().empty() || session.run(feeds, {"logits"}, {}, 60).size() != 1) return 12;
+    const befrost::Program program(bytes.data(), bytes.size());
+    int freed = 0;
+    const auto free_data = [](void *count) { ++*static_cast<int *>(count); };
+    const std::vector<float> pixels(192, 0.5f);
+    if (program.run("main", {Tensor::borrow({3, 64}, pixels.data(), free_data, &freed)}).at(0).elements<float>() != want) return 13;
+    if (freed != 1) return 14;
     const Tensor v = Op("VarHandleOp").set_dtype("dtype", BF_F32).set_shape("shape", {}).set("shared_name", "v")({}).at(0);
     Op("AssignVariableOp")({v, Tensor::of<float>({}, {2.5f})}, 0);
     const befrost::Future value = Op("ReadVariableOp").set_dtype("dtype", BF_F32).start({v}).at(0);
@@ -57,6 +65,15 @@ int main(int argc, char **argv) {
   } catch (const befrost::Error &error) {
     std::cout << error.what() << "\n";
   }
+  try {
+    befrost::Library("nowhere.so");
+    return 15;
+  } catch (const befrost::Error &error) {
+    if (error.code() != BF_NOT_FOUND || !error.calls().empty()) return 16;
+  }
+  const Tensor row = Tensor::of<float>({1, 2}, {1, 2});
+  if (Op("Squeeze").set("squeeze_dims", std::vector<std::int64_t>{0})({row}).at(0).shape().size() != 1) return 17;
+  if (Op("Split").set("num_split", 1)({Tensor::of<std::int32_t>({}, {0}), row}).at(0).shape() != row.shape()) return 18;
   const Tensor sizes = Tensor::of<std::int64_t>({2}, {2, 3});
   const Tensor total = Op("Prod").set("keep_dims", false)({sizes, Tensor::of<std::int32_t>({1}, {0})}).at(0);
   const Tensor texts = Tensor::of_strings({2}, {"six", std::string("a\0b", 3)});

@@ -18,21 +18,26 @@ namespace befrost {
 
 class Error : public std::runtime_error {
  public:
-  Error(int code, const std::string &message, std::string location)
-      : std::runtime_error(message), code_(code), location_(std::move(location)) {}
+  Error(int code, const std::string &message, std::string location, std::vector<std::string> calls = {})
+      : std::runtime_error(message), code_(code), location_(std::move(location)), calls_(std::move(calls)) {}
   int code() const { return code_; }
   const std::string &location() const { return location_; }
+  // The places of the callers of what failed, the innermost one first.
+  const std::vector<std::string> &calls() const { return calls_; }
 
  private:
   int code_;
   std::string location_;
+  std::vector<std::string> calls_;
 };
 
 // Throws what a function returned, unless it is null.
 inline void check(bf_error *error) {
   if (error == nullptr) return;
   std::unique_ptr<bf_error, decltype(&bf_error_release)> owner(error, bf_error_release);
-  throw Error(bf_error_code(error), bf_error_message(error), bf_error_location(error));
+  std::vector<std::string> calls;
+  for (std::size_t i = 0; bf_error_call(error, i) != nullptr; i++) calls.emplace_back(bf_error_call(error, i));
+  throw Error(bf_error_code(error), bf_error_message(error), bf_error_location(error), std::move(calls));
 }
 
 template <class T> struct Dtype;
@@ -78,6 +83,16 @@ class Tensor : public Handle<bf_tensor, bf_tensor_retain, bf_tensor_release> {
     bf_tensor *raw = nullptr;
     const std::int32_t rank = static_cast<std::int32_t>(dims.size());
     check(bf_tensor_create(Dtype<T>::value, rank, dims.data(), elements.data(), &raw));
+    return Tensor(raw);
+  }
+
+  // Over elements that live and do not change until free_data is called with free_argument, by any thread.
+  template <class T>
+  static Tensor borrow(const std::vector<std::int64_t> &dims, const T *elements, void (*free_data)(void *),
+                       void *free_argument) {
+    bf_tensor *raw = nullptr;
+    const std::int32_t rank = static_cast<std::int32_t>(dims.size());
+    check(bf_tensor_borrow(Dtype<T>::value, rank, dims.data(), elements, free_data, free_argument, &raw));
     return Tensor(raw);
   }
 
@@ -148,6 +163,13 @@ inline std::vector<bf_tensor *> handles(const std::vector<Tensor> &tensors) {
   return made;
 }
 
+// The elements of a row of texts.
+inline std::vector<std::string> strings(const Tensor &row) {
+  std::vector<std::string> made;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(row.shape().at(0)); i++) made.emplace_back(row.string(i));
+  return made;
+}
+
 inline std::vector<Tensor> owned(const std::vector<bf_tensor *> &handles) {
   std::vector<Tensor> made;
   for (bf_tensor *handle : handles) made.emplace_back(handle);
@@ -202,6 +224,46 @@ class Runtime : public Handle<bf_runtime, bf_runtime_retain, bf_runtime_release>
     options.functions = functions.c_str();
     bf_runtime *raw = nullptr;
     check(bf_runtime_create(&options, &raw));
+    return raw;
+  }
+};
+
+// A kernel library, whose code runs in this process, and stays there.
+class Library : public Handle<bf_loaded_library, bf_library_retain, bf_library_release> {
+ public:
+  explicit Library(const std::string &path) : Handle(load(path)) {}
+  std::string name() const { return bf_library_name(get()); }
+  std::vector<std::string> kernels() const {
+    std::vector<std::string> made;
+    for (std::size_t i = 0; bf_library_kernel(get(), i) != nullptr; i++) made.emplace_back(bf_library_kernel(get(), i));
+    return made;
+  }
+
+ private:
+  static bf_loaded_library *load(const std::string &path) {
+    bf_loaded_library *raw = nullptr;
+    check(bf_library_load(path.c_str(), &raw));
+    return raw;
+  }
+};
+
+// A BEF file in memory, which is copied.
+class Program : public Handle<bf_program, bf_program_retain, bf_program_release> {
+ public:
+  Program(const void *bef, std::size_t n_bytes, const Runtime *runtime = nullptr)
+      : Handle(load(bef, n_bytes, runtime)) {}
+  std::vector<Tensor> run(const std::string &function, const std::vector<Tensor> &arguments,
+                          std::size_t n_results = 1) const {
+    const std::vector<bf_tensor *> handles = detail::handles(arguments);
+    std::vector<bf_tensor *> made(n_results);
+    check(bf_program_run(get(), function.c_str(), handles.data(), handles.size(), made.data(), made.size()));
+    return detail::owned(made);
+  }
+
+ private:
+  static bf_program *load(const void *bef, std::size_t n_bytes, const Runtime *runtime) {
+    bf_program *raw = nullptr;
+    check(bf_program_load(runtime == nullptr ? nullptr : runtime->get(), bef, n_bytes, &raw));
     return raw;
   }
 };
@@ -313,9 +375,26 @@ class Session : public Handle<bf_session, bf_session_retain, bf_session_release>
     return made;
   }
 
+  // The names of a model's signatures, or of a program's functions.
+  std::vector<std::string> signatures() const {
+    bf_tensor *raw = nullptr;
+    check(bf_session_signatures(get(), &raw));
+    return detail::strings(Tensor(raw));
+  }
+
+  // Compiles what a run of these names needs.
+  void warm(const std::vector<std::string> &feeds, const std::vector<std::string> &fetches,
+            const std::vector<std::string> &targets = {}) const {
+    const std::vector<const char *> fed = detail::texts(feeds), fetched = detail::texts(fetches),
+                                    run = detail::texts(targets);
+    check(bf_session_warm(get(), fed.data(), fed.size(), fetched.data(), fetched.size(), run.data(), run.size()));
+  }
+
+  // With a timeout in seconds, the run is given up after it.
   std::vector<Tensor> run(const Feeds &feeds, const std::vector<std::string> &fetches,
-                          const std::vector<std::string> &targets = {}) const {
-    const Names names(feeds, fetches, targets);
+                          const std::vector<std::string> &targets = {}, double timeout_seconds = 0) const {
+    Names names(feeds, fetches, targets);
+    names.options.timeout_seconds = timeout_seconds;
     std::vector<bf_tensor *> made(fetches.size());
     check(bf_session_run(get(), &names.options, names.feeds.data(), names.values.data(), names.values.size(),
                          names.fetches.data(), made.data(), made.size()));
@@ -349,10 +428,7 @@ class Session : public Handle<bf_session, bf_session_retain, bf_session_release>
   std::vector<std::string> variables() const {
     bf_tensor *raw = nullptr;
     check(bf_variables_names(get(), &raw));
-    const Tensor names(raw);
-    std::vector<std::string> made;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(names.shape()[0]); i++) made.emplace_back(names.string(i));
-    return made;
+    return detail::strings(Tensor(raw));
   }
 
   Tensor variable(const std::string &name) const {
@@ -425,9 +501,20 @@ class Op : public Handle<bf_op, bf_op_retain, bf_op_release> {
   Op &set(const std::string &name, std::int64_t value) { return set_with(bf_op_set_int(get(), name.c_str(), value)); }
   Op &set(const std::string &name, float value) { return set_with(bf_op_set_float(get(), name.c_str(), value)); }
   Op &set(const std::string &name, bool value) { return set_with(bf_op_set_bool(get(), name.c_str(), value)); }
+  Op &set(const std::string &name, int value) { return set(name, std::int64_t{value}); }
+  Op &set(const std::string &name, double value) { return set(name, static_cast<float>(value)); }
+  Op &set(const std::string &name, const std::string &value) { return set(name, value.c_str()); }
   Op &set(const std::string &name, const char *value) { return set_with(bf_op_set_string(get(), name.c_str(), value)); }
   Op &set(const std::string &name, const std::vector<std::int64_t> &values) {
     return set_with(bf_op_set_ints(get(), name.c_str(), values.data(), values.size()));
+  }
+
+  Op &set(const std::string &name, const std::vector<float> &values) {
+    return set_with(bf_op_set_floats(get(), name.c_str(), values.data(), values.size()));
+  }
+  Op &set(const std::string &name, const std::vector<std::string> &values) {
+    const std::vector<const char *> texts = detail::texts(values);
+    return set_with(bf_op_set_strings(get(), name.c_str(), texts.data(), texts.size()));
   }
 
   // An attribute that is an element type: BF_I64.
