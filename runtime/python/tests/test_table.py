@@ -91,3 +91,9 @@ def test_operands_and_results_that_are_lists() -> None:
         assert (n_rows, n_columns) == (1, 2)
         np.testing.assert_array_equal(np.asarray(first), [1, 2])
         np.testing.assert_array_equal(np.asarray(second), [2])
+
+
+def test_a_failure_of_an_operator_without_results_is_raised() -> None:
+    bf.tf.Assert(True, [np.float32(1.5)])
+    with pytest.raises(AssertionError, match="1.5"):
+        bf.tf.Assert(False, [np.float32(1.5)])
