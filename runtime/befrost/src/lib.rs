@@ -23,8 +23,8 @@
 //! times at once. Calls share nothing but what they are given: variables and tables live in [`Resources`],
 //! which the caller keeps and passes to each call in [`CallOptions`].
 //!
-//! A program can be part of the executable, see [`include_bef!`]; with the feature `compile` text and models
-//! are compiled in the process, see `compile` and `Model`.
+//! A program can be part of the executable, see [`include_bef!`]; with the feature `compile`, a default one,
+//! text and models are compiled in the process, see `compile`, `Model` and `Session`.
 
 #[cfg(feature = "compile")]
 mod access;

@@ -48,8 +48,11 @@ mod recording;
 mod text;
 mod trace;
 
-pub use attrs::{AttrValue, OpAttrs, OpAttrsRef};
+pub use befrost_kernel_api::async_value::Promise;
+pub use befrost_kernel_api::value::State;
 pub use befrost_tensor::tf::op::Type;
+
+pub use attrs::{AttrValue, OpAttrs, OpAttrsRef};
 pub use cache::CacheStats;
 pub use chain::ChainHandle;
 pub use compile::{Compile, CompiledFunction, CompilingOpHandler};
