@@ -25,6 +25,8 @@ static void operators(bf_tensor *tensor) {
   refused(bf_op_execute(op, operands, 2, NULL, 0), BF_INVALID_ARGUMENT, "an assertion");
   refused(bf_op_start(op, operands, 2, NULL, 0), BF_INVALID_ARGUMENT, "an assertion that was begun");
   refused(bf_op_execute(op, operands, 2, &result, 1), BF_INVALID_ARGUMENT, "more results than there are");
+  refused(bf_op_execute(op, operands, 2, &result, SIZE_MAX), BF_INVALID_ARGUMENT, "more results than memory has");
+  refused(bf_op_execute(op, operands, SIZE_MAX, NULL, 0), BF_INVALID_ARGUMENT, "more operands than memory has");
   refused(bf_op_set_int(op, "sumarize", 3), BF_OK, "it is not looked up yet");
   refused(bf_op_execute(op, operands, 2, NULL, 0), BF_NOT_FOUND, "an unknown attribute");
   bf_op_release(op);

@@ -248,6 +248,9 @@ fn clear<T>(n: usize, out: *mut *mut T) -> Result<(), Error> {
     if n > 0 && out.is_null() {
         return Err(invalid("the place for the results is null"));
     }
+    if n > isize::MAX as usize / size_of::<*mut T>() {
+        return Err(invalid(format!("{n} is no number of places for results")));
+    }
     store(std::iter::repeat_n(std::ptr::null_mut(), n), out);
     Ok(())
 }
