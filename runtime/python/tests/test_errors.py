@@ -19,16 +19,18 @@ defines_async""",
     "P0103": "uses_random uses_numpy_random",
     "P0104": "branch_dtypes return_dtypes list_of_two_types_in_a_loop list_types",
     "P0105": "maybe_unassigned deleted_and_used deleted_on_one_way",
-    "P0106": "argument_assigned view_assigned list_that_may_be_another",
+    "P0106": """argument_assigned view_assigned list_that_may_be_another item_with_a_second_name
+array_that_a_closure_has array_that_a_list_has element_of_a_copy""",
     "P0107": "endless",
     "P0108": "returns_function",
     "P0109": "truth_of_a_dataclass truth_of_a_text length_of_a_text staged_key",
     "P0112": """shortest_format_with_precision format_with_sign_and_zeros format_of_a_complex_number
 get_without_a_key reciprocal_of_integers argument_that_a_ufunc_lacks_here
 argument_that_a_function_lacks_here insertion_into_a_matrix prints_elsewhere index_of_one_boolean
-slice_of_a_list_is_assigned""",
+slice_of_a_list_is_assigned iterator_used_twice generator_used_in_a_loop""",
     "P0113": """too_many_positional_patterns pop_at_a_text number_with_a_base zip_of_other_lengths undefined_name
-static_index many_indices unpack no_broadcast in_helper too_many not_iterable""",
+length_of_a_zip item_of_an_enumerate items_changed_in_place_to_another_dtype
+slice_changed_in_place_to_another_dtype static_index many_indices unpack no_broadcast in_helper too_many not_iterable""",
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import befrost as bf
+import programs_changes  # noqa: F401: adds to PROGRAMS
 from programs import PROGRAMS
 
 

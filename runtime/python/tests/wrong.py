@@ -226,6 +226,81 @@ def slice_of_a_list_is_assigned(x):
     return items[0]
 
 
+@wrong(["'pairs'", "second time"], A([1, 2]))
+def iterator_used_twice(x):
+    pairs = zip(x, x)
+    first = [a for a, _ in pairs]  # NOTE
+    return first, [b for _, b in pairs]  # HERE
+
+
+@wrong(["'doubled'", "second time"], A([1, 2]), i64(2))
+def generator_used_in_a_loop(x, n):
+    doubled = (v * 2 for v in x)
+    total = 0
+    for _ in range(n):
+        total += sum(doubled)  # HERE # NOTE
+    return total
+
+
+@wrong(["zip", "len"], A([1, 2]))
+def length_of_a_zip(x):
+    return len(zip(x, x))  # HERE
+
+
+@wrong(["enumerate", "subscriptable"], A([1, 2]))
+def item_of_an_enumerate(x):
+    return enumerate(x)[0]  # HERE
+
+
+@wrong(["int64", "float64", "in place"], A([1, 2]))
+def items_changed_in_place_to_another_dtype(x):
+    d = {"a": x.copy()}
+    d["a"] += 1.5  # HERE
+    return d
+
+
+@wrong(["int64", "float64", "in place"], A([1, 2]))
+def slice_changed_in_place_to_another_dtype(x):
+    y = x.copy()
+    y[0:1] += 1.5  # HERE
+    return y
+
+
+@wrong(["d['a']", "'z'", "same array"], A([1, 2]))
+def item_with_a_second_name(x):
+    d = {"a": x.copy()}
+    z = d["a"]  # NOTE
+    d["a"] += 1  # HERE
+    return z
+
+
+@wrong(["'y'", "'a of make'", "same array"], A([1, 2]))
+def array_that_a_closure_has(x):
+    def make(a):
+        return lambda: a.sum()
+
+    y = x.copy()  # NOTE
+    get = make(y)
+    y[0] = 9  # HERE
+    return get()
+
+
+@wrong(["'row'", "'rows[0]'", "same array"], A([1.0, 2.0]), i64(2))
+def array_that_a_list_has(x, n):
+    rows, row = [], np.zeros(2)
+    for i in range(n):
+        row[0] = x[i]  # HERE
+        rows.append(row)
+    return rows
+
+
+@wrong(["no variable"], A([1.0, 2.0]))
+def element_of_a_copy(x):
+    y = x.copy()
+    y[[0, 1]][0] = 5  # HERE
+    return y
+
+
 @wrong(["with"], i64(1))
 def uses_with(x):
     with np.errstate():  # HERE

@@ -197,7 +197,7 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
         return special(emit, operands, dtypes)
     assert name is not None
     if ufunc in INTEGERS_UNCHANGED and kind_of(dtypes[0]) in "iub":
-        return as_array(emit, operands[0])
+        return as_array(emit, operands[0]).fresh()
     if ufunc in _ORDER:
         if kind_of(dtypes[0]) == "c":
             return _compare_complex(emit, ufunc, operands, dtypes[0])
@@ -211,14 +211,14 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
         elif plain in ("Less", "LessEqual", "Greater", "GreaterEqual"):
             ids = [emit.cast(id, np.bool_, np.int8) for id in ids]
         elif plain == "Abs":
-            return as_array(emit, operands[0])
+            return as_array(emit, operands[0]).fresh()
     if plain in ("IsNan", "IsInf", "IsFinite") and kind_of(dtypes[0]) not in "fc":
         return emit.array(emit.op("Fill", [shape_id(emit, as_array(emit, operands[0])),
                                            emit.constant(plain == "IsFinite")])[0])
     if plain == "Abs" and kind_of(dtypes[0]) == "c":
         return emit.one("ComplexAbs", ids, Tout=dtypes[-1].name)
     if plain == "Abs" and kind_of(dtypes[0]) == "u" or plain == "Conj" and kind_of(dtypes[0]) != "c":
-        return as_array(emit, operands[0])
+        return as_array(emit, operands[0]).fresh()
     if plain == "Reciprocal" and kind_of(dtypes[0]) not in "fc":
         raise Refused("'numpy.reciprocal' of integers: use '1 // x'", code="P0112")
     made = emit.one(plain, ids)
@@ -286,7 +286,7 @@ def _scaled(factor: float) -> Callable[[Emitter, Array], Array]:
 
 
 SPECIAL: dict[Any, Callable[[Emitter, list[Any], tuple[Any, ...]], Array]] = {
-    np.positive: lambda emit, operands, dtypes: as_array(emit, operands[0]),
+    np.positive: lambda emit, operands, dtypes: as_array(emit, operands[0]).fresh(),
     np.log2: _composed(lambda emit, x: run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.log, [x]), float(np.log(2))])),
     np.log10: _composed(lambda emit, x: run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.log, [x]), float(np.log(10))])),
     np.exp2: _composed(lambda emit, x: run_ufunc(emit, np.power, [as_like(emit, 2.0, x), x])),

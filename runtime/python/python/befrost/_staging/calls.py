@@ -30,7 +30,7 @@ from .names import MISSING
 from .source import Scope, function_node
 from .values import (
     KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
-    is_staged, kind_of, kind_of_number, known, make_struct,
+    is_staged, kind_of, kind_of_number, known, known_arrays, make_struct,
 )
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ class Calls(Control):
             raise Refused(f"'{name}' recurses more than {min(n_same, MAX_DEPTH)} calls deep: a recursion must end "
                           "while it is compiled", code="P0111")
         for key, value in bound.items():
-            frame.cells[key] = (value, None)
+            frame.cells[key] = (self.named(value), None)
         self.frame = frame
         if isinstance(node, ast.Lambda):
             result = self.eval(node.body)
@@ -460,6 +460,8 @@ class Calls(Control):
             for part in self.all_items(value):
                 self.append(owner, part)
             return
+        if isinstance(value, ListObject):
+            value = ListObject(self.state, value.items)  # as it is now: it may be the one that grows
         self.for_each(self.node, self.sequence(value), lambda part: self.append(owner, part), [])
 
     def list_method(self, owner: ListObject, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -576,7 +578,11 @@ class Calls(Control):
                 isinstance(getattr(function, "__self__", None), (np.random.RandomState, np.random.Generator))):
             raise Refused(f"'{name}' answers differently each time, and the function is compiled once: pass its "
                           "result as an argument, or wrap the call in bf.static(...)", code="P0103")
-        return self.outside(self.execute(function, args, kwargs))
+        made = self.outside(self.execute(function, args, kwargs))
+        if isinstance(made, Array):
+            sources = known_arrays((*args, *kwargs.values()))
+            made = made.over([source for source in sources if np.may_share_memory(made.const, source.const)])
+        return made
 
     def execute(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         plain_args = [self.plain(v) for v in args]

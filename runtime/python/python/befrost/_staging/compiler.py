@@ -38,13 +38,16 @@ class Interpreter(Statements, Loops, Expressions, Calls, Texts):
     root_globals: dict[str, Any]
     store: Any = None
 
-    def outside_made(self, value: Any) -> Any:
-        """The value of an object that NumPy computed from known arrays."""
+    def outside_made(self, value: Any, sources: list[Array]) -> Any:
+        """The value of an object that NumPy computed from known arrays, of which it may be a view."""
         if isinstance(value, tuple):
-            return tuple(map(self.outside_made, value))
+            return tuple(self.outside_made(part, sources) for part in value)
         if isinstance(value, list):
-            return ListObject(self.state, [self.outside_made(part) for part in value])
-        return known(value) if isinstance(value, (np.ndarray, np.generic)) else value
+            return ListObject(self.state, [self.outside_made(part, sources) for part in value])
+        if not isinstance(value, (np.ndarray, np.generic)):
+            return value
+        made = known(value)
+        return made.over([source for source in sources if np.may_share_memory(value, source.const)])
 
 
 # ---- arguments ----

@@ -17,11 +17,11 @@ from .emitter import type_of_leaf
 from .errors import Refused
 from .interpreter import Control, Frame
 from .joins import ListLeaf, coerce, instantiate, join, leaves, staged_template, to_template
-from .lists import growing, item, length
+from .lists import arrays_in, growing, item, length
 from .source import Scope
 from .values import (
-    KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
-    is_staged, kind_of, kind_of_number, known, shape_text,
+    KINDS, Array, DictObject, Fixed, Function, Generated, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
+    is_staged, kind_of, kind_of_number, known, shape_text, usable,
 )
 
 
@@ -410,6 +410,8 @@ class Expressions(Control):
             if key not in owner.items:
                 raise Refused(f"KeyError: {key!r}", code="P0113")
             return owner.items[key]
+        if isinstance(owner, Generated) or isinstance(owner, Sequence) and owner.range is None:
+            raise Refused(f"'{getattr(owner, 'what', 'generator')}' object is not subscriptable")
         if isinstance(owner, (tuple, ListObject)):
             return self.list_item(owner, index)
         if isinstance(owner, Sequence):
@@ -458,7 +460,7 @@ class Expressions(Control):
             parts = [as_array(self.emit, part) for part in items.items]
             if len({part.shape for part in parts}) == 1 and len({(weak_kind(p) or p.dtype) for p in items.items}) == 1:
                 whole = stacked(self.emit, parts)
-                found = indexing.get(self.emit, whole, index, self.as_index_array)
+                found = indexing.get(self.emit, whole, index, self.as_index_array).over(parts)
                 kind = weak_kind(items.items[0])
                 return Weak(kind, self.emit.id(found, KINDS[kind])) if kind else found
         grown = growing(self.emit, items)
@@ -467,6 +469,7 @@ class Expressions(Control):
     def list_slice(self, owner: Any, items: Any, index: indexing.Slice) -> Any:
         if isinstance(items, Growing) or all(is_numeric(part) for part in items.items):
             cut = indexing.get(self.emit, as_array(self.emit, owner), index, self.as_index_array)
+            cut = cut.over(part for part in arrays_in(items) if isinstance(part, Array))
             made = self.all_items_staged(cut)
             return ListObject(self.state, made)
         raise Refused("a slice of a list whose bounds are only known when it runs", code="P0109")
@@ -510,40 +513,59 @@ class Expressions(Control):
         if isinstance(value, Array):
             if value.ndim == 0:
                 raise Refused("iteration over a 0-d array")
-            n = size_of(self.emit, value, 0)
-            return Sequence(n, lambda i: indexing.at(self.emit, value, i), is_staged=value.const is None, what="array")
-        if isinstance(value, ListObject) and isinstance(value.items, Growing):
-            items = value.items
-            return Sequence(length(self.emit, items),
-                            lambda i: item(self.emit, self.state, items, self.emit.id(i, np.int64)),
-                            is_staged=True, what="list")
+            n, now = size_of(self.emit, value, 0), self.as_it_changes(value)
+            return Sequence(n, lambda i: indexing.at(self.emit, now(), i), is_staged=value.const is None, what="array")
+        if isinstance(value, ListObject):
+            return self.list_sequence(value)
         if isinstance(value, range):
             return self.range_sequence(value.start, value.stop, value.step)
         if isinstance(value, DictObject):
             value = tuple(value.items)
         if isinstance(value, (Weak,)) or kind_of_number(value):
             raise Refused(f"'{weak_kind(value)}' object is not iterable")
-        items_now = self.all_items(value)
-        fixed = Fixed(tuple(items_now))
-        template = self.uniform(fixed)
-        columns: list[Any] = []
+        items = Fixed(tuple(self.all_items(value)))
+        template = self.uniform(items)
+        return Sequence(len(items.items), lambda i: self.fixed_item(items, template, i), is_staged=False,
+                        can_stage=template is not None, what="list")
+
+    def as_it_changes(self, array: Array) -> Callable[[], Array]:
+        """What gives an array as it is then, after elements of it were assigned."""
+        cells = self.frame.cells
+        name = next((key for key, (value, _) in cells.items() if value is array and isinstance(key, str)), None)
+
+        def now() -> Array:
+            value = usable(cells[name][0])
+            return value if isinstance(value, Array) and (value.roots, value.shape) == (array.roots, array.shape) else array
+
+        return (lambda: array) if name is None or not array.owned else now
+
+    def list_sequence(self, value: ListObject) -> Sequence:
+        """A list, whose items are at each moment those that it has then."""
+        def n_items() -> Any:
+            items = value.items
+            return len(items.items) if isinstance(items, Fixed) else length(self.emit, items)
+
+        first = value.items
+        template = self.uniform(first) if isinstance(first, Fixed) else ()
 
         def get(i: Any) -> Any:
-            if kind_of_number(i):
-                return fixed.items[i]
-            if not columns:
-                per_item = [coerce(self.emit, part, template) for part in fixed.items]
-                columns.extend(self.emit.op("Pack", list(column), {"axis": 0})[0] for column in zip(*per_item))
-            at = self.emit.id(i, np.int64)
-            zero = self.emit.constant(0, np.int32)
-            ids = [self.emit.op("GatherV2", [column, at, zero])[0] for column in columns]
-            return instantiate(self.emit, self.state, template, iter(ids))
+            items = value.items
+            if isinstance(items, Growing):
+                return item(self.emit, self.state, items, self.emit.id(i, np.int64))
+            return self.fixed_item(items, template if items is first else self.uniform(items), i)
 
-        def get_fresh(i: Any) -> Any:
-            columns.clear()  # made where it is used: blocks see only what is around them
-            return get(i)
+        return Sequence(n_items, get, is_staged=isinstance(first, Growing), can_stage=template is not None, what="list")
 
-        return Sequence(len(fixed.items), get_fresh, is_staged=False, can_stage=template is not None, what="list")
+    def fixed_item(self, items: Fixed, template: Any, i: Any) -> Any:
+        """The item at an index, which may be staged, of items of one type."""
+        if kind_of_number(i):
+            return items.items[i]
+        # Made where it is used: blocks see only what is around them.
+        per_item = [coerce(self.emit, part, template) for part in items.items]
+        at, zero = self.emit.id(i, np.int64), self.emit.constant(0, np.int32)
+        ids = [self.emit.op("GatherV2", [self.emit.op("Pack", list(column), {"axis": 0})[0], at, zero])[0]
+               for column in zip(*per_item)]
+        return instantiate(self.emit, self.state, template, iter(ids))
 
     def uniform(self, items: Fixed) -> Any:
         """The template that all items have, if they are of one type."""
@@ -632,7 +654,7 @@ class Expressions(Control):
         return made
 
     def ev_GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        made = ListObject(self.state)
+        made = Generated(self.state)
         self.comprehend(node, node.generators, lambda: self.append(made, self.eval(node.elt)))
         return made
 

@@ -84,11 +84,9 @@ def _static(index: Any) -> Any:
 def at(emit: Emitter, array: Array, index: Any) -> Array:
     """The row at an index that is in range and not negative."""
     if array.const is not None and kind_of_number(index):
-        if array.ndim == 1:  # a number, which is no view
-            return Array(array.dtype, (), const=array.const[index])
-        return Array(array.dtype, array.shape[1:], const=array.const[index], roots=array.roots, owned=array.owned)
+        return Array(array.dtype, array.shape[1:], const=array.const[index]).over([array])
     ids = [emit.id(array), emit.id(index, np.int64), emit.constant(0, np.int32)]
-    return emit.array(emit.op("GatherV2", ids)[0])
+    return emit.array(emit.op("GatherV2", ids)[0]).over([array])
 
 
 def _expanded(array: Array, index: Any, as_array: AsArray) -> list[Any]:
@@ -133,9 +131,8 @@ def get(emit: Emitter, array: Array, index: Any, as_array: AsArray) -> Array:
             found = array.const[plain]
         except Exception as error:
             raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
-        is_view = isinstance(found, np.ndarray) and found.base is not None
-        return Array(found.dtype, found.shape, const=found, roots=array.roots if is_view else None,
-                     owned=array.owned if is_view else True)
+        made = Array(found.dtype, found.shape, const=found)
+        return made.over([array]) if np.may_share_memory(found, array.const) else made
     parts = _expanded(array, index, as_array)
     advanced = [part for part in parts if isinstance(part, Array) and (part.ndim > 0 or part.dtype == np.dtype(bool))]
     if not advanced:
@@ -161,8 +158,7 @@ def _is_whole(part: Any) -> bool:
 
 
 def _basic(emit: Emitter, array: Array, parts: list[Any]) -> Array:
-    """Integers, slices and new axes. Slices give views."""
-    is_view = True
+    """Integers, slices and new axes: a view."""
     current = array
     # Staged integers first, from the last axis, so that the axes before stay.
     axis = array.ndim
@@ -181,9 +177,8 @@ def _basic(emit: Emitter, array: Array, parts: list[Any]) -> Array:
             ids = [emit.id(current), at_id, emit.constant(axis, np.int32)]
             current = emit.array(emit.op("GatherV2", ids)[0])
             del rest[i]
-            is_view = False
     if all(map(_is_whole, rest)):
-        return _with_roots(current, array) if is_view else current
+        return current.over([array])
     begins: list[Any] = []
     ends: list[Any] = []
     strides: list[Any] = []
@@ -212,13 +207,7 @@ def _basic(emit: Emitter, array: Array, parts: list[Any]) -> Array:
         for column, value in zip((begins, ends, strides), row):
             column.append(value)
     ids = [emit.id(current), *(_vector(emit, column) for column in (begins, ends, strides))]
-    found = emit.array(emit.op("StridedSlice", ids, masks)[0])
-    # A number is none.
-    return _with_roots(found, array) if is_view and found.shape != () else found
-
-
-def _with_roots(found: Array, base: Array) -> Array:
-    return Array(found.dtype, found.shape, found.id, const=found.const, roots=base.roots, owned=base.owned)
+    return emit.array(emit.op("StridedSlice", ids, masks)[0]).over([array])
 
 
 def _vector(emit: Emitter, numbers: list[Any]) -> int:

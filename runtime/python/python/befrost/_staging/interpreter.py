@@ -24,7 +24,7 @@ from .joins import (
 )
 from .names import KEPT, MISSING, UNASSIGNED, Cell, Changes, Owner, State
 from .source import Scope
-from .values import Fixed, Partial, Poison, Weak, describe
+from .values import Fixed, Generated, Once, Partial, Poison, Sequence, Weak, describe
 
 RETURN = ("return", 0)
 VALUE = ("value", 0)
@@ -169,6 +169,12 @@ class Control:
             raise Refused(value.message, value.notes, value.sites or self.sites(), code=value.code)
         if value is MISSING:
             raise Refused(f"local variable '{key}' is used before it is assigned", code="P0105")
+        if isinstance(value, Once):
+            if value.cells["used"][0] is not False:
+                raise Refused(f"the iterator '{key}' is used a second time, when nothing is left of it: make a list of it",
+                              note("it was used here", value.cells["used"][1]), code="P0112")
+            self.state.write(value, "used", True, self.site())
+            return value.items
         return value
 
     def assign_name(self, name: str, value: Any) -> None:
@@ -178,7 +184,12 @@ class Control:
         owner = self.owner_of(name)
         if owner is None:
             raise Refused(f"the variable '{name}' of an outer function that is not compiled is assigned", code="P0102")
-        self.state.write(owner, name, value, self.site())
+        self.state.write(owner, name, self.named(value), self.site())
+
+    def named(self, value: Any) -> Any:
+        """The value of a variable."""
+        is_iterator = isinstance(value, Generated) or isinstance(value, Sequence) and value.range is None
+        return Once(self.state, value) if is_iterator else value
 
     def change(self, owner: Owner, key: Any, value: Any) -> None:
         """Changes a list, a dict or an object. Raises Refused if a list of staged length has it, or if another one that

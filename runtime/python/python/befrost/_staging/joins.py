@@ -212,7 +212,7 @@ def join(a: Any, b: Any) -> Any:
     if isinstance(a, Owner) and isinstance(b, Owner) and a.itself is b.itself:
         return a.itself
     if isinstance(a, Array) and isinstance(b, Array) and _equal_const(a, b):
-        return a
+        return a if a.roots == b.roots else a.over([a.fresh().over([a]), b])
     if isinstance(a, (Weak, Array)) or isinstance(b, (Weak, Array)) or kind_of_number(a) or kind_of_number(b) \
             or isinstance(a, (NumberLeaf, ArrayLeaf)) or isinstance(b, (NumberLeaf, ArrayLeaf)):
         if kind_of_number(a) and equal_static(a, b):

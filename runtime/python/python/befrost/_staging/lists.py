@@ -9,11 +9,11 @@ import numpy as np
 from .emitter import VARIANT, Emitter, TensorType
 from .errors import Refused
 from .joins import (
-    Differ, GrowingTemplate, ListLeaf, coerce, converted, empty_lists, instantiate, join, join_items, keep, leaf_type,
+    ArrayLeaf, Differ, GrowingTemplate, ListLeaf, coerce, converted, empty_lists, instantiate, join, join_items, keep, leaf_type,
     leaves, push, staged_template, to_template,
 )
 from .names import MISSING, State
-from .values import Fixed, Growing, Weak, describe
+from .values import Array, Fixed, Growing, Weak, describe
 
 
 SCALAR: TensorType = ("int32", [])
@@ -133,6 +133,15 @@ def with_item(emit: Emitter, items: Growing, index: int, value: Any) -> Growing:
              for found, handle, part in zip(leaves(items.item), items.lists, parts)]
     keep(value)
     return Growing(items.item, tuple(lists))
+
+
+def arrays_in(items: Fixed | Growing) -> tuple[Any, ...]:
+    """The items, of which those of a list of staged length are arrays without a value: one for each leaf."""
+    if isinstance(items, Fixed):
+        return items.items
+    found = () if items.item is MISSING else tuple(leaves(items.item))
+    return tuple(Array(leaf.dtype, leaf.shape, roots=leaf.roots, owned=leaf.owned)
+                 for leaf in found if isinstance(leaf, ArrayLeaf))
 
 
 def growing(emit: Emitter, items: Any) -> Growing:

@@ -52,12 +52,12 @@ class Loops(Control):
     def for_each(self, node: ast.AST, items: Sequence, body: Callable[[Any], None], orelse: list[ast.stmt]) -> None:
         """A loop over the items of a sequence."""
         def unrolled() -> None:
-            at = iter(range(items.length))
             position = [-1]
 
-            def test() -> bool:
-                position[0] = next(at, -1)
-                return position[0] >= 0
+            def test() -> Any:
+                position[0] += 1
+                length = items.length
+                return position[0] < length if isinstance(length, int) else length
 
             self.unrolled_loop(node, test, lambda: body(items.get(position[0])), orelse)
 
@@ -135,8 +135,8 @@ class Loops(Control):
         frame = self.frame
         depth = self.enter_loop(orelse)
 
-        def trips(at: int) -> None:
-            for i in range(at, items.length):
+        def trips(i: int) -> None:
+            while i < items.length:
                 self.node = node
                 self.count_iteration()
                 self.state.write(frame, ("continue", depth), False)
@@ -146,8 +146,9 @@ class Loops(Control):
                 left = self.leaving()
                 if left is True:
                     return
+                i += 1
                 if left is not False:
-                    self.guarded(lambda: trips(i + 1))
+                    self.guarded(lambda: trips(i))
                     return
 
         trips(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
@@ -11,9 +11,9 @@ from .arithmetic import truth
 from .errors import Refused, note
 from .indexing import Slice, normal
 from .interpreter import RETURN, VALUE, Control
-from .lists import growing, with_item
+from .lists import arrays_in, growing, with_item
 from .values import (
-    Array, DictObject, Fixed, Function, Growing, ListObject, Poison, Struct, Weak, describe, is_staged, kind_of_number,
+    Array, DictObject, Fixed, Function, Growing, ListObject, Method, Partial, Poison, Struct, Weak, describe, is_staged, kind_of_number,
 )
 
 REFUSED = {
@@ -95,25 +95,50 @@ class Statements(Control):
 
     def do_AugAssign(self, node: ast.AugAssign) -> None:
         target = node.target
-        if isinstance(target, ast.Name):
-            load: ast.expr = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-            old = self.eval(load)
-            new = self.augmented(node, old, self.eval(node.value), target.id)
-            if isinstance(old, Array) and old.ndim > 0 and isinstance(new, Array):
-                self.expect_writable(old, target.id)
-                new = self.cast_in_place(old, new)
-            self.assign_name(target.id, new)
-        elif isinstance(target, ast.Subscript):
-            owner, index = self.eval(target.value), self.index(target.slice)
-            old = self.item(owner, index)
-            new = self.augmented(node, old, self.eval(node.value), None)
-            self.set_item(target, owner, index, new)
-        elif isinstance(target, ast.Attribute):
-            owner = self.eval(target.value)
-            old = self.attribute(owner, target.attr)
-            self.set_attribute(owner, target.attr, self.augmented(node, old, self.eval(node.value), None))
+        old, store, base = self.place(target)
+        new = self.augmented(node, old, self.eval(node.value))
+        if isinstance(old, Array) and old.ndim > 0 and isinstance(new, Array):
+            # In place. An element of an array is written by its array.
+            if base is None:
+                self.expect_writable(old, target)
+            new = self.cast_in_place(old, new).over([old])
+        self.node = target
+        assert store is not None
+        store(new)
 
-    def augmented(self, node: ast.AugAssign, old: Any, value: Any, name: str | None) -> Any:
+    def place(self, node: ast.expr) -> tuple[Any, Callable[[Any], None] | None, Array | None]:
+        """The value of an expression, what gives another value to the place that it names, if it names one, and the
+        array that it is an element or a view of."""
+        before, self.node = self.node, node
+        store: Callable[[Any], None] | None = None
+        base: Array | None = None
+        if isinstance(node, ast.Name):
+            name = node.id
+            value = self.eval(ast.copy_location(ast.Name(name, ast.Load()), node))
+
+            def store(made: Any) -> None:
+                self.assign_name(name, made)
+        elif isinstance(node, ast.Attribute):
+            owner = self.eval(node.value)
+            value = self.attribute(owner, node.attr)
+
+            def store(made: Any) -> None:
+                self.set_attribute(owner, node.attr, made)
+        elif isinstance(node, ast.Subscript):
+            owner, store_owner, _ = self.place(node.value)
+            index = normal(self.index(node.slice))
+            value = self.item(owner, index)
+            if isinstance(owner, Array):
+                base = owner
+            if base is None or isinstance(node.ctx, ast.Store) or value is base or value.roots == base.roots:
+                def store(made: Any) -> None:
+                    self.set_item(node.value, owner, store_owner, index, made)
+        else:
+            value = self.eval(node)
+        self.node = before
+        return value, store, base
+
+    def augmented(self, node: ast.AugAssign, old: Any, value: Any) -> Any:
         if isinstance(old, ListObject) and isinstance(node.op, ast.Add):
             # In place: all names of the list see it.
             self.extend(old, value)
@@ -139,7 +164,8 @@ class Statements(Control):
         elif isinstance(target, (ast.Tuple, ast.List)):
             self.unpack(target, value)
         elif isinstance(target, ast.Subscript):
-            self.set_item(target, self.eval(target.value), self.index(target.slice), value)
+            owner, store, _ = self.place(target.value)
+            self.set_item(target.value, owner, store, normal(self.index(target.slice)), value)
         elif isinstance(target, ast.Attribute):
             self.set_attribute(self.eval(target.value), target.attr, value)
         else:
@@ -176,8 +202,8 @@ class Statements(Control):
             raise Refused(f"cannot assign to field '{name}' of the frozen dataclass '{owner.cls.__name__}'")
         self.change(owner, name, value)
 
-    def set_item(self, target: ast.Subscript, owner: Any, index: Any, value: Any) -> None:
-        index = normal(index)
+    def set_item(self, node: ast.expr, owner: Any, store: Callable[[Any], None] | None, index: Any, value: Any) -> None:
+        """Gives the owner that an expression names another item."""
         if isinstance(owner, DictObject):
             if is_staged(index):
                 raise Refused("a key of a dict must be known when the function is compiled", code="P0109")
@@ -185,11 +211,10 @@ class Statements(Control):
         elif isinstance(owner, ListObject):
             self.set_list_item(owner, index, value)
         elif isinstance(owner, Array):
-            if not isinstance(target.value, ast.Name):
+            if store is None:
                 raise Refused("an element is assigned of an array that is no variable: give it a name first", code="P0106")
-            name = target.value.id
-            self.expect_writable(owner, name)
-            self.assign_name(name, self.updated(owner, index, value))
+            self.expect_writable(owner, node)
+            store(self.updated(owner, index, value).over([owner]))
         else:
             raise Refused(f"{describe(owner)} does not support item assignment")
 
@@ -213,18 +238,21 @@ class Statements(Control):
             raise Refused("a slice of a list is assigned: assign its items one by one", code="P0112")
         raise Refused(f"an index of a list is {describe(index)}")
 
-    def expect_writable(self, array: Array, name: str) -> None:
-        """Refuses an assignment to an element that another name would see in NumPy."""
+    def expect_writable(self, array: Array, node: ast.expr) -> None:
+        """Refuses an assignment to an element of the array that an expression names, if another name would see it in
+        NumPy."""
+        text = ast.unparse(node)
         if not array.owned:
-            raise Refused(f"an element of '{name}' is assigned, which was not made in this function: the caller's "
-                          f"array would change; use '{name} = {name}.copy()' first", code="P0106")
-        own = self.frame.cells.get(name, (None, None))[1]
-        for other, value, site in self.references():
-            if other != name and isinstance(value, Array) and value.roots & array.roots:
-                raise Refused(f"an element of '{name}' is assigned, but '{other}' is the same array or a view of "
-                              "it: in NumPy it would change too",
-                              note("it got its second name here", max(filter(None, (own, site)), default=None,
-                                                                      key=lambda s: s.line)), code="P0106")
+            raise Refused(f"an element of '{text}' is assigned, which was not made in this function: the caller's "
+                          f"array would change; use '{text} = {text}.copy()' first", code="P0106")
+        found = [(name, site) for name, value, site in self.references() if value.roots & array.roots]
+        if len(found) > 1:
+            own = next((site for name, site in found if name == text), None)
+            other, site = next((one for one in found if one[0] != text), found[0])
+            raise Refused(f"an element of '{text}' is assigned, but '{other}' is the same array or a view of "
+                          "it: in NumPy it would change too",
+                          note("it got its second name here", max(filter(None, (own, site)), default=None,
+                                                                  key=lambda s: s.line)), code="P0106")
 
     def references(self) -> Any:
         """All that names an array: (name, array, site)."""
@@ -248,21 +276,32 @@ class Statements(Control):
         done = set()
         while pending:
             name, value, site = pending.pop()
+            if isinstance(value, Partial):
+                value = value.value
             if isinstance(value, Array):
                 yield name, value, site
             elif isinstance(value, tuple):
                 pending += [(f"{name}[{i}]", part, site) for i, part in enumerate(value)]
             elif id(value) in done:
                 continue
-            elif isinstance(value, ListObject) and isinstance(value.items, Fixed):
+            elif isinstance(value, ListObject):
                 done.add(id(value))
-                pending += [(f"{name}[{i}]", part, site) for i, part in enumerate(value.items.items)]
+                pending += [(f"{name}[{i}]", part, site) for i, part in enumerate(arrays_in(value.items))]
             elif isinstance(value, DictObject):
                 done.add(id(value))
                 pending += [(f"{name}[{k!r}]", part, site) for k, part in value.items.items()]
             elif isinstance(value, Struct):
                 done.add(id(value))
                 pending += [(f"{name}.{k}", part, site) for k, part in value.fields.items()]
+            elif isinstance(value, Method):
+                pending.append((f"{name}.{value.name}", value.owner, site))
+            elif isinstance(value, Function):
+                done.add(id(value))
+                pending += [(f"{name}()", default, site) for default in value.defaults]
+                if id(value.frame) not in seen:
+                    seen.add(id(value.frame))
+                    pending += [(f"{key} of {value.frame.name}", part, where)
+                                for key, (part, where) in value.frame.cells.items() if isinstance(key, str)]
 
     # ---- control flow ----
 

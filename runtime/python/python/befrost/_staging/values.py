@@ -13,7 +13,7 @@ runs (`Growing`): then each leaf of an item's structure is a TensorList.
 from __future__ import annotations
 
 import types
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -79,6 +79,18 @@ class Array:
     @property
     def ndim(self) -> int:
         return len(self.shape)
+
+    def over(self, bases: Iterable[Array]) -> Array:
+        """This as a view of other arrays, or of one of them. A number is none."""
+        found = [base for base in bases if base is not self] if self.shape else []
+        if not found:
+            return self
+        roots = frozenset[int]().union(*(base.roots for base in found))
+        return Array(self.dtype, self.shape, self.id, self.const, roots, all(base.owned for base in found))
+
+    def fresh(self) -> Array:
+        """This as an array of its own."""
+        return Array(self.dtype, self.shape, self.id, self.const)
 
     def __repr__(self) -> str:
         return f"{self.dtype}{shape_text(self.shape)}"
@@ -165,16 +177,35 @@ def make_struct(cls: type, fields: dict[str, Any]) -> Any:
 
 class Sequence:
     """An iterable: a length, static or weak, and the item at an index. `can_stage` says whether `get` takes a staged
-    index, `range` has the bounds and the step of a range."""
+    index, `range` has the bounds and the step of a range.
+
+    The length of a list, which the body of a loop may change, is a function that is asked in each iteration."""
 
     def __init__(self, length: Any, get: Callable[[Any], Any], *, is_staged: bool, can_stage: bool = True,
                  what: str = "iterable", rng: Any = None):
-        self.length = length
+        self.bound = length
         self.get = get
         self.is_staged = is_staged
         self.can_stage = can_stage
         self.what = what
         self.range = rng
+
+    @property
+    def length(self) -> Any:
+        return self.bound() if callable(self.bound) else self.bound
+
+
+class Generated(ListObject):
+    """The items of a generator expression."""
+
+
+class Once(Owner):
+    """The value of a variable that is an iterator: the first use leaves nothing of it."""
+
+    def __init__(self, state: State, items: Any):
+        super().__init__(state)
+        self.items = items
+        self.cells["used"] = (False, None)
 
 
 class Text:
@@ -263,6 +294,15 @@ def is_staged(value: Any) -> bool:
     if isinstance(value, Sequence):
         return value.is_staged
     return isinstance(value, (Function, Method, Text))
+
+
+def known_arrays(value: Any) -> list[Array]:
+    """The arrays in a value, all of which are known."""
+    if isinstance(value, Array):
+        return [value]
+    if isinstance(value, ListObject):
+        value = value.items.items  # type: ignore[union-attr]
+    return [found for part in value for found in known_arrays(part)] if isinstance(value, tuple) else []
 
 
 def describe(value: Any) -> str:

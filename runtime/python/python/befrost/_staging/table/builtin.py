@@ -19,7 +19,7 @@ from ..errors import Refused
 from ..joins import ArrayLeaf
 from ..lists import length
 from ..values import (
-    Array, describe, DictObject, Fixed, Growing, is_staged, kind_of, kind_of_number, KINDS, ListObject, Sequence,
+    Array, describe, DictObject, Fixed, Generated, Growing, is_staged, kind_of, kind_of_number, KINDS, ListObject, Sequence,
     shape_text, Struct, Text, Weak,
 )
 from .reductions import reduction
@@ -33,6 +33,8 @@ def python_len(interp: Any, x: Any) -> Any:
         if x.ndim == 0:
             raise Refused("len() of unsized object")
         return size_of(interp.emit, x, 0)
+    if isinstance(x, Generated) or isinstance(x, Sequence) and x.range is None:
+        raise Refused(f"object of type '{getattr(x, 'what', 'generator')}' has no len()")
     if isinstance(x, ListObject):
         return len(x.items.items) if isinstance(x.items, Fixed) else length(interp.emit, x.items)
     if isinstance(x, DictObject):
@@ -79,7 +81,7 @@ def staged_range(interp: Any, *args: Any) -> Any:
 @entry(builtins.enumerate)
 def python_enumerate(interp: Any, items: Any, start: Any = 0) -> Any:
     inner = interp.sequence(items)
-    return Sequence(inner.length, lambda i: (interp.operate(ast.Add, i, start), inner.get(i)),
+    return Sequence(inner.bound, lambda i: (interp.operate(ast.Add, i, start), inner.get(i)),
                     is_staged=inner.is_staged, can_stage=inner.can_stage, what="enumerate")
 
 
@@ -107,26 +109,32 @@ def _bounded(interp: Any, items: tuple[Any, ...]) -> list[Any]:
 @entry(builtins.zip)
 def python_zip(interp: Any, *items: Any, strict: Any = False) -> Any:
     parts = _bounded(interp, items)
-    n: Any = 0 if not parts else parts[0].length
     if strict is not False:
         lengths = [part.length for part in parts]
         if strict is not True or not all(map(kind_of_number, lengths)):
             raise Refused("zip(strict=True) needs lengths that are known when the function is compiled", code="P0109")
-        wrong = next((i for i, length in enumerate(lengths) if length != n), None)
+        wrong = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         if wrong is not None:
-            which = "longer" if lengths[wrong] > n else "shorter"
+            which = "longer" if lengths[wrong] > lengths[0] else "shorter"
             raise Refused(f"ValueError: zip() argument {wrong + 1} is {which} than argument{'s 1-' if wrong > 1 else ' '}{wrong}", code="P0113")
-    for part in parts[1:]:
-        if kind_of_number(n) and kind_of_number(part.length):
-            n = min(n, part.length)
-        else:
-            n = Weak("int", interp.emit.op(
-                "Minimum", [interp.emit.id(n, np.int64), interp.emit.id(part.length, np.int64)])[0])
+
+    def shortest() -> Any:
+        n: Any = 0 if not parts else parts[0].length
+        for part in parts[1:]:
+            length = part.length
+            if kind_of_number(n) and kind_of_number(length):
+                n = min(n, length)
+            else:
+                n = Weak("int", interp.emit.op(
+                    "Minimum", [interp.emit.id(n, np.int64), interp.emit.id(length, np.int64)])[0])
+        return n
+
     staged = any(part.is_staged for part in parts)
     can = all(part.is_staged or part.can_stage for part in parts)
-    if staged and not can and kind_of_number(n):
+    bound = shortest if any(callable(part.bound) for part in parts) else shortest()
+    if staged and not can and kind_of_number(bound() if callable(bound) else bound):
         staged = False
-    return Sequence(n, lambda i: tuple(part.get(i) for part in parts), is_staged=staged, can_stage=can, what="zip")
+    return Sequence(bound, lambda i: tuple(part.get(i) for part in parts), is_staged=staged, can_stage=can, what="zip")
 
 
 @entry(builtins.reversed)
@@ -140,7 +148,7 @@ def python_reversed(interp: Any, items: Any) -> Any:
 @entry(builtins.map)
 def python_map(interp: Any, function: Any, *items: Any) -> Any:
     inner = python_zip(interp, *items)
-    return Sequence(inner.length, lambda i: interp.call(function, list(inner.get(i)), {}), is_staged=inner.is_staged,
+    return Sequence(inner.bound, lambda i: interp.call(function, list(inner.get(i)), {}), is_staged=inner.is_staged,
                     can_stage=inner.can_stage, what="map")
 
 

@@ -136,7 +136,8 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     n = len(xi)
     axes = [1, 0, *range(2, n)] if indexing == "xy" and n > 1 else [*range(n)]
     grids = [np.reshape(x, (1,) * at + (-1,) + (1,) * (n - at - 1)) for x, at in zip(xi, axes)]
-    return tuple(grids) if sparse else np.broadcast_arrays(*grids)
+    made = grids if sparse else np.broadcast_arrays(*grids)
+    return tuple([grid.copy() for grid in made] if copy else made)
 
 
 @composed(np.array_split)
@@ -345,6 +346,8 @@ def nanmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
 @composed(np.nan_to_num)
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     a = np.asarray(x)
+    if not copy:
+        refuse("'numpy.nan_to_num' with copy=False, which changes its argument")
     if kind_of(a.dtype) != "f":
         return a.copy()
     most = np.finfo(a.dtype).max

@@ -123,40 +123,43 @@ def eye(interp: Any, n: Any, m: Any = None, k: Any = 0, dtype: Any = float) -> A
     return astype(interp, equal, dtype)
 
 
-@entry(np.array, np.asarray, np.ascontiguousarray, np.asanyarray)
+@entry(np.array)
 def np_array(interp: Any, x: Any, dtype: Any = None, copy: Any = True, ndmin: Any = 0) -> Any:
     dtype = dtype_of(interp, dtype)
-    if not is_staged(x):
+    if not is_staged(x) and not isinstance(x, Array):
         plain = interp.plain(x)
         try:
-            made = np.array(plain, dtype)
+            made = known(np.array(plain, dtype))
         except Exception as error:
             raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         if kind_of(made.dtype) not in "biufc":
             raise Refused(f"an array of {made.dtype}")
-        return known(made)
-    array = as_array(interp.emit, x)
-    if isinstance(x, ListObject) and isinstance(x.items, Growing) and not x.items.lists:
-        return known(np.zeros(0, dtype))
-    return Array(*fields_of(astype(interp, array, dtype or array.dtype)))
+    elif isinstance(x, ListObject) and isinstance(x.items, Growing) and not x.items.lists:
+        made = known(np.zeros(0, dtype))
+    else:
+        made = astype(interp, x, dtype, copy=copy is True)
+    if copy is False and (not isinstance(x, Array) or made is not x):
+        raise Refused("unable to avoid copy while creating an array as requested")
+    while made.ndim < ndmin:
+        made = interp.call(np.expand_dims, [made, 0], {})
+    return made
 
 
-TABLE[np.asarray] = TABLE[np.asanyarray] = lambda interp, x, dtype=None: (
-    astype(interp, x, dtype, copy=False) if isinstance(x, Array) else np_array(interp, x, dtype))
-
-
-def fields_of(array: Array) -> tuple[Any, ...]:
-    return array.dtype, array.shape, array.id, array.const
+@entry(np.asarray, np.asanyarray, np.ascontiguousarray)
+def as_array_of(interp: Any, x: Any, dtype: Any = None, copy: Any = None) -> Any:
+    return np_array(interp, x, dtype, copy)
 
 
 def astype(interp: Any, x: Any, dtype: Any, copy: Any = True, casting: Any = "unsafe") -> Array:
     """`x.astype(dtype)`."""
     array = as_array(interp.emit, x)
     dtype = dtype_of(interp, dtype) or array.dtype
-    if array.const is not None:
-        return known(array.const.astype(dtype))
+    if not np.can_cast(array.dtype, dtype, casting):
+        raise Refused(f"cannot cast array data from {array.dtype} to {dtype} according to the rule '{casting}'")
     if array.dtype == dtype and not copy:
         return array
+    if array.const is not None:
+        return known(array.const.astype(dtype))
     if kind_of(array.dtype) == "c" and kind_of(dtype) != "c":
         array = interp.emit.one("Real", [interp.emit.id(array)], Tout="float32" if array.dtype.itemsize == 8 else "float64")
     id = interp.emit.id(array, dtype)
@@ -174,8 +177,7 @@ def cast(interp: Any, cls: Any, x: Any = 0) -> Any:
 
 @entry(np.copy)
 def copy(interp: Any, x: Any, order: Any = "K") -> Array:
-    array = as_array(interp.emit, x)
-    return Array(*fields_of(array))
+    return as_array(interp.emit, x).fresh()
 
 
 METHODS["copy"] = copy

@@ -27,7 +27,13 @@ def dot(interp: Any, x: Any, y: Any) -> Any:
     return tensordot(interp, p, q, ((p.ndim - 1,), (q.ndim - 2,)))
 
 
-@numpy_function(np.vdot, np.inner)
+@numpy_function(np.vdot)
+def vdot(interp: Any, x: Any, y: Any) -> Any:
+    p, q = (interp.call(np.ravel, [as_array(interp.emit, v)], {}) for v in (x, y))
+    return dot(interp, run_ufunc(interp.emit, np.conjugate, [p]), q)
+
+
+@numpy_function(np.inner)
 def inner(interp: Any, x: Any, y: Any) -> Any:
     p, q = as_array(interp.emit, x), as_array(interp.emit, y)
     if p.ndim == 0 or q.ndim == 0:
@@ -85,17 +91,19 @@ def diagonal(interp: Any, x: Any, offset: Any = 0) -> Any:
         raise Refused("diagonal of another array than a matrix")
     k = _static_diagonal(interp, offset)
     if k:
-        return interp.call_python(composed.diagonal_at, [array, k], {})
-    return interp.emit.one("MatrixDiagPart", [interp.emit.id(array)])
+        return interp.call_python(composed.diagonal_at, [array, k], {}).over([array])
+    return interp.emit.one("MatrixDiagPart", [interp.emit.id(array)]).over([array])
 
 
 @numpy_function(np.diag)
 def diag(interp: Any, v: Any, k: Any = 0) -> Any:
     array = as_array(interp.emit, v)
+    if array.ndim != 1:
+        return diagonal(interp, array, k)
     at = _static_diagonal(interp, k)
     if at:
-        return interp.call_python(composed.diagonal_matrix if array.ndim == 1 else composed.diagonal_at, [array, at], {})
-    return interp.emit.one("MatrixDiag" if array.ndim == 1 else "MatrixDiagPart", [interp.emit.id(array)])
+        return interp.call_python(composed.diagonal_matrix, [array, at], {})
+    return interp.emit.one("MatrixDiag", [interp.emit.id(array)])
 
 
 def _band(interp: Any, x: Any, low: int, high: int) -> Any:
@@ -184,7 +192,8 @@ def real(interp: Any, x: Any) -> Any:
     array = as_array(interp.emit, x)
     if kind_of(array.dtype) != "c":
         return array
-    return interp.emit.one("Real", [interp.emit.id(array)], Tout="float32" if array.dtype.itemsize == 8 else "float64")
+    dtype = "float32" if array.dtype.itemsize == 8 else "float64"
+    return interp.emit.one("Real", [interp.emit.id(array)], Tout=dtype).over([array])
 
 
 @numpy_function(np.imag)
@@ -192,7 +201,8 @@ def imag(interp: Any, x: Any) -> Any:
     array = as_array(interp.emit, x)
     if kind_of(array.dtype) != "c":
         return interp.call(np.zeros_like, [array], {})
-    return interp.emit.one("Imag", [interp.emit.id(array)], Tout="float32" if array.dtype.itemsize == 8 else "float64")
+    dtype = "float32" if array.dtype.itemsize == 8 else "float64"
+    return interp.emit.one("Imag", [interp.emit.id(array)], Tout=dtype).over([array])
 
 
 @numpy_function(np.isclose)
@@ -202,12 +212,16 @@ def isclose(interp: Any, x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, e
     apart = run_ufunc(emit, np.absolute, [run_ufunc(emit, np.subtract, [p, q])])
     allowed = run_ufunc(emit, np.add, [atol, run_ufunc(emit, np.multiply, [rtol, run_ufunc(emit, np.absolute, [q])])])
     near = run_ufunc(emit, np.less_equal, [apart, allowed])
-    return run_ufunc(emit, np.logical_or, [near, run_ufunc(emit, np.equal, [p, q])])
+    made = run_ufunc(emit, np.logical_or, [near, run_ufunc(emit, np.equal, [p, q])])
+    if equal_nan:
+        both = run_ufunc(emit, np.logical_and, [run_ufunc(emit, np.isnan, [value]) for value in (p, q)])
+        made = run_ufunc(emit, np.logical_or, [made, both])
+    return made
 
 
 @numpy_function(np.allclose)
-def allclose(interp: Any, x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
-    return interp.call(np.all, [isclose(interp, x, y, rtol, atol)], {})
+def allclose(interp: Any, x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
+    return interp.call(np.all, [isclose(interp, x, y, rtol, atol, equal_nan)], {})
 
 
 @numpy_function(np.array_equal)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arithmetic import as_array, is_numeric
 from ..errors import Refused
-from ..values import Array, describe, is_staged, kind_of_number, ListObject, Weak
+from ..values import Array, describe, is_staged, kind_of_number, known_arrays, ListObject, Weak
 
 TABLE: dict[Any, Callable[..., Any]] = {}
 METHODS: dict[str, Callable[..., Any]] = {}
@@ -37,7 +37,8 @@ def numpy_function(*functions: Any, method: str | None = None) -> Callable[[Any]
         @functools.wraps(handler)
         def run(interp: Any, *args: Any, **kwargs: Any) -> Any:
             if not is_staged(args) and not is_staged(kwargs):
-                return interp.outside_made(interp.execute(first, list(args), kwargs))
+                made = interp.execute(first, list(args), kwargs)
+                return interp.outside_made(made, known_arrays((*args, *kwargs.values())))
             kwargs = {key: value for key, value in kwargs.items() if value is not NONE}
             return handler(interp, *args, **kwargs)
 

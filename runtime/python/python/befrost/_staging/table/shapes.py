@@ -14,21 +14,33 @@ from ..errors import Refused
 from ..joins import ArrayLeaf
 from ..values import Array, Growing, kind_of_number, known, ListObject, shape_text
 from . import composed
-from .making import fields_of, copy
+from .making import copy
 from .registry import numeric, axes_of, axis_of, dtype_of, ints_of, METHODS, numpy_function, shape_vector
 
 
 def reshaped(interp: Any, array: Array, shape: Any) -> Array:
     emit = interp.emit
-    made = emit.array(emit.op("Reshape", [emit.id(array), shape_vector(interp, shape)])[0])
-    return Array(made.dtype, made.shape, made.id, roots=array.roots, owned=array.owned)
+    made: Array = emit.array(emit.op("Reshape", [emit.id(array), shape_vector(interp, shape)])[0])
+    return made.over([array])
+
+
+def in_order(interp: Any, x: Any, order: Any) -> Any:
+    """An array whose elements, row by row, are those of another one in an order."""
+    array = as_array(interp.emit, x)
+    if order == "F":
+        return transpose(interp, array)
+    if order not in ("C", "A", "K", None):
+        raise Refused(f"the order {order!r}", code="P0112")
+    return array
 
 
 @numpy_function(np.reshape)
 def reshape(interp: Any, x: Any, shape: Any, order: Any = "C") -> Any:
-    if order not in ("C", None):
-        raise Refused("another order than 'C'", code="P0112")
-    array = as_array(interp.emit, x)
+    if order == "F":
+        sizes = interp.all_items(shape) if isinstance(shape, (tuple, ListObject)) else [shape]
+        made = interp.call(np.reshape, [in_order(interp, x, order), tuple(sizes[::-1])], {})
+        return transpose(interp, made)
+    array = in_order(interp, x, order)
     static = ints_of(interp, shape, "a size")
     if static is not None and None not in array.shape:
         n = math.prod(array.shape)  # type: ignore[arg-type]
@@ -39,7 +51,7 @@ def reshape(interp: Any, x: Any, shape: Any, order: Any = "C") -> Any:
 
 
 def _reshape_method(interp: Any, x: Array, *shape: Any, order: Any = "C") -> Any:
-    return interp.call(np.reshape, [x, shape[0] if len(shape) == 1 else tuple(shape)], {})
+    return interp.call(np.reshape, [x, shape[0] if len(shape) == 1 else tuple(shape)], {"order": order})
 
 
 METHODS["reshape"] = _reshape_method
@@ -47,10 +59,10 @@ METHODS["reshape"] = _reshape_method
 
 @numpy_function(np.ravel, method="ravel")
 def ravel(interp: Any, x: Any, order: Any = "C") -> Any:
-    return reshaped(interp, as_array(interp.emit, x), (-1,))
+    return reshaped(interp, in_order(interp, x, order), (-1,))
 
 
-METHODS["flatten"] = lambda interp, x, order="C": copy(interp, interp.call(np.ravel, [x], {}))
+METHODS["flatten"] = lambda interp, x, order="C": copy(interp, interp.call(np.ravel, [x], {"order": order}))
 
 
 @numpy_function(np.transpose)
@@ -62,8 +74,7 @@ def transpose(interp: Any, x: Any, axes: Any = None) -> Any:
         raise Refused("axes don't match array")
     if array.ndim < 2:
         return array
-    made = emit.array(emit.op("Transpose", [emit.id(array), emit.constant(order, np.int32)])[0])
-    return Array(made.dtype, made.shape, made.id, roots=array.roots, owned=array.owned)
+    return emit.array(emit.op("Transpose", [emit.id(array), emit.constant(order, np.int32)])[0]).over([array])
 
 
 METHODS["transpose"] = lambda interp, x, *axes: interp.call(
@@ -113,8 +124,7 @@ def squeeze(interp: Any, x: Any, axis: Any = None) -> Any:
             raise Refused("cannot select an axis to squeeze out which has size not equal to one")
     if not axes:
         return array
-    made = emit.one("Squeeze", [emit.id(array)], squeeze_dims=axes)
-    return Array(made.dtype, made.shape, made.id, roots=array.roots, owned=array.owned)
+    return emit.one("Squeeze", [emit.id(array)], squeeze_dims=axes).over([array])
 
 
 def _parts(interp: Any, arrays: Any) -> list[Array]:
@@ -142,7 +152,7 @@ def concatenate(interp: Any, arrays: Any, axis: Any = 0, dtype: Any = None) -> A
             raise Refused(f"arrays of shapes {shape_text(parts[0].shape)} and {shape_text(part.shape)} cannot be "
                           f"concatenated along axis {at}")
     if len(parts) == 1:
-        return Array(*fields_of(parts[0]))
+        return parts[0].fresh()
     return emit.one("ConcatV2", [*(emit.id(part, found) for part in parts), emit.constant(at, np.int32)])
 
 
@@ -232,7 +242,8 @@ def split(interp: Any, x: Any, sections: Any, axis: Any = 0) -> Any:
 @numpy_function(np.broadcast_to)
 def broadcast_to(interp: Any, x: Any, shape: Any) -> Any:
     emit = interp.emit
-    return emit.array(emit.op("BroadcastTo", [emit.id(as_array(emit, x)), shape_vector(interp, shape)])[0])
+    array = as_array(emit, x)
+    return emit.array(emit.op("BroadcastTo", [emit.id(array), shape_vector(interp, shape)])[0]).over([array])
 
 
 @numpy_function(np.tile)
@@ -267,7 +278,7 @@ def take(interp: Any, x: Any, indices: Any, axis: Any = None) -> Any:
         array, axis = interp.call(np.ravel, [array], {}), 0
     at = axis_of(interp, axis, array.ndim)
     parts = (indexing.Slice(),) * at + (indices if is_numeric(indices) else as_array(interp.emit, indices),)
-    return indexing.get(interp.emit, array, parts, interp.as_index_array)
+    return indexing.get(interp.emit, array, parts, interp.as_index_array).fresh()
 
 
 @numpy_function(np.flip)

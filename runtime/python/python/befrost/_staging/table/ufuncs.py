@@ -41,7 +41,7 @@ def np_round(interp: Any, x: Any, decimals: Any = 0, out: Any = None) -> Any:
     if array.const is not None:
         return known(np.round(array.const, decimals))
     if kind_of(array.dtype) in "iu" and decimals >= 0:
-        return array
+        return array.fresh()
     if array.dtype == np.dtype(bool):
         array = astype(interp, array, np.float16)
     if decimals == 0:
