@@ -1187,3 +1187,37 @@ def zip_with_iterators(x: Any, n: Any) -> Any:
     for i, j in zip(bf.range(n), itertools.count(1)):
         out[0] = out[0] + i * j
     return out, pairs, list(zip([1, 2], (3, 4), strict=True))
+
+
+@program((A([200, 100], np.uint8), np.float32(0.1), True), (A([3, 7], np.uint8), np.float32(1e20), False))
+def dtypes_of_the_rules(x: Any, y: Any, b: Any) -> Any:
+    flags = x > 100
+    print(f"{y} {y!s} {y!r} {flags[0]!r}", [flags[1]])
+    return (np.add(x, x, dtype=int), np.multiply(x, 2, dtype=np.uint16), np.true_divide(x, 3, dtype=np.float32), flags**2,
+            flags**3, np.median(x.astype(np.int8)), np.median(flags), np.einsum("i,i", flags, flags), np.gcd(x, 6))
+
+
+@program((A([1.0, np.nan, 3.0]), A([1 + 2j, 3 - 1j])))
+def arguments_that_are_rare(x: Any, z: Any) -> Any:
+    m = np.reshape(z, (2, 1)) * z
+    is_good = ~np.isnan(x)
+    return (np.isclose(x, x, equal_nan=True), np.allclose(x, x, equal_nan=True), np.array(x, ndmin=3), m.ravel(order="F"),
+            m.flatten("F"), m.reshape((1, 4), order="F"), np.vdot(z, z), np.vdot(m, m), np.isnan(z), np.nanargmax(x),
+            np.sum(x, where=is_good), np.max(x, where=is_good, initial=2.0), np.all(x > 0, where=is_good),
+            np.prod(x, where=is_good, initial=2.0))
+
+
+@program((A([[4.0, 1.0, 2.0], [1.0, 5.0, 3.0]]),), (np.ones((2, 2)),))
+def ranks(m: Any) -> Any:
+    return np.linalg.matrix_rank(m), np.linalg.pinv(m)
+
+
+class Named(NamedTuple):
+    a: int
+    b: float = 1.5
+
+
+@program((i64(6), 2.5))
+def attributes_of_numbers(n: Any, x: Any) -> Any:
+    pair = Named(n)
+    return pair._fields, pair._asdict(), (n * 1.5).is_integer(), n.bit_count(), x.is_integer()

@@ -1,4 +1,4 @@
-"""Programs that change lists and arrays while others see them, for `test_programs`."""
+"""Programs that change lists and arrays, also while others see them, for `test_programs`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -194,3 +194,39 @@ def iterator_of_a_variable(x: Any) -> Any:
         total += a * b * factor
     doubled = (v * 2 for v in x)
     return total, total_of(doubled)
+
+
+@program((i64(7), i64(2)), (i64(7), i64(-3)))
+def methods_of_a_list_of_staged_length(n: Any, k: Any) -> Any:
+    items = []
+    for i in range(n):
+        items.append((i * i) % 11)
+    popped = items.pop(0), items.pop(k), items.pop(-2)
+    items.insert(1, 100)
+    items.insert(-1, 200)
+    items.insert(50, 300)
+    items.insert(-50, 400)
+    at = items.index(100)
+    items.remove(300)
+    items.reverse()
+    return popped, at, items, items.count(5), len(items)
+
+
+@program((X, i64(2)), (X, i64(-1)))
+def pop_at_a_staged_index(x: Any, k: Any) -> Any:
+    items = [x[0], x[1], x[2], x[3]]
+    return items.pop(k), items, items.index(x[0])
+
+
+@program((i64(10),))
+def breadth_first(n: Any) -> Any:
+    distances = np.full(12, -1)
+    distances[0] = 0
+    queue = [0]
+    while queue:
+        v = queue.pop(0)
+        for w in ((v * 2) % n, (v + 3) % n):
+            if distances[w] < 0:
+                distances[w] = distances[v] + 1
+                queue.append(w)
+    return distances

@@ -301,6 +301,21 @@ def element_of_a_copy(x):
     return y
 
 
+@wrong(["`Maximum`", "complex"], A([1j]))
+def maximum_of_complex_numbers(x):
+    return np.maximum(x, x)  # HERE
+
+
+@wrong(["float64", "int64", "'safe'"], A([1.5]))
+def cast_that_is_not_safe(x):
+    return x.astype(int, casting="safe")  # HERE
+
+
+@wrong(["Cannot cast", "add"], A([1]), 0.5)
+def dtype_that_an_operand_does_not_fit(x, y):
+    return np.add(x, y, dtype=int)  # HERE
+
+
 @wrong(["with"], i64(1))
 def uses_with(x):
     with np.errstate():  # HERE
@@ -438,6 +453,25 @@ def list_that_may_be_another(x):
 def integer_of_nan(x):
     y = x * 2
     return int(y)  # HERE
+
+
+@failing(ValueError, ["range() arg 3 must not be zero"], i64(3), i64(0))
+def range_without_a_step(n, step):
+    return [i for i in range(0, n, step)]  # HERE
+
+
+@failing(ValueError, ["not in list"], i64(3))
+def index_of_what_is_not_there(n):
+    items = [n, n + 1]
+    return items.index(7)  # HERE
+
+
+@failing(IndexError, ["out of range"], i64(3), i64(-4))
+def pop_out_of_range(n, k):
+    items = []
+    for i in range(n):
+        items.append(i)
+    return items.pop(k)  # HERE
 
 
 @failing(IndexError, ["out of bounds", "7", "3"], A([1, 2, 3]), i64(7))

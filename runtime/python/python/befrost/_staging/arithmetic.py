@@ -215,10 +215,14 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     if plain in ("IsNan", "IsInf", "IsFinite") and kind_of(dtypes[0]) not in "fc":
         return emit.array(emit.op("Fill", [shape_id(emit, as_array(emit, operands[0])),
                                            emit.constant(plain == "IsFinite")])[0])
+    if plain in ("IsNan", "IsInf", "IsFinite") and kind_of(dtypes[0]) == "c":
+        part_type = "float32" if dtypes[0].itemsize == 8 else "float64"
+        of_parts = [emit.op(plain, emit.op(part, ids, {"Tout": part_type}))[0] for part in ("Real", "Imag")]
+        return emit.one("LogicalAnd" if plain == "IsFinite" else "LogicalOr", of_parts)
     if plain == "Abs" and kind_of(dtypes[0]) == "c":
         return emit.one("ComplexAbs", ids, Tout=dtypes[-1].name)
     if plain == "Abs" and kind_of(dtypes[0]) == "u" or plain == "Conj" and kind_of(dtypes[0]) != "c":
-        return as_array(emit, operands[0]).fresh()
+        return emit.array(ids[0])
     if plain == "Reciprocal" and kind_of(dtypes[0]) not in "fc":
         raise Refused("'numpy.reciprocal' of integers: use '1 // x'", code="P0112")
     made = emit.one(plain, ids)
@@ -426,6 +430,9 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
         is_half = kind is ast.Pow and kb == "float" and not isinstance(b, Weak) and b == 0.5
         if is_half and a.ndim > 0 and kind_of(a.dtype) in "fc":
             ufunc, b = np.sqrt, None  # as in NumPy: the power of minus infinity is NaN
+        is_square = kind is ast.Pow and kb == "int" and not isinstance(b, Weak) and b == 2
+        if is_square and a.ndim > 0 and kind_of(a.dtype) == "b":
+            ufunc, b = np.square, None  # as in NumPy, of dtype int8
         return run_ufunc(emit, ufunc, [a] if b is None else [a, b])
     if isinstance(a, ListObject) or isinstance(b, ListObject):
         if is_numeric(a) and isinstance(a, Array) or isinstance(b, Array):
@@ -559,6 +566,13 @@ def _equal_structures(emit: Emitter, kind: type, a: Any, b: Any, sign: str) -> A
     if kind is ast.NotEq:
         return not answer if isinstance(answer, bool) else Weak("bool", emit.op("LogicalNot", [truth(emit, answer)])[0])
     return answer
+
+
+def required(emit: Emitter, value: Any, condition: Any, message: str) -> Any:
+    """A staged integer, if the condition holds; else a ValueError when it runs."""
+    wrong = select(emit, condition, 1.0, np.nan)
+    checked = emit.one("CheckNumerics", [emit.id(wrong)], message=message)
+    return Weak("int", emit.op("Mul", [emit.id(value, np.int64), emit.id(checked, np.int64)])[0])
 
 
 def truth(emit: Emitter, value: Any) -> Any:

@@ -419,7 +419,7 @@ class Calls(Control):
             handler = methods.get(name)
             if handler is None:
                 raise Refused(f"the method '{name}' of arrays cannot be compiled", code="P0112")
-            return self.by_handler(handler, getattr(np.ndarray, name), [owner, *args], kwargs)
+            return self.by_handler(handler, getattr(np.ndarray, name, name), [owner, *args], kwargs)
         if isinstance(owner, Weak):
             return self.number_method(owner, name, args)
         if isinstance(owner, ListObject):
@@ -446,6 +446,10 @@ class Calls(Control):
         if name == "is_integer" and owner.kind == "float":
             floor = self.emit.op("Floor", [owner.id])[0]
             return Weak("bool", self.emit.op("Equal", [floor, owner.id])[0])
+        if name == "is_integer" and owner.kind in ("int", "bool"):
+            return True
+        if name == "bit_count" and owner.kind in ("int", "bool"):
+            return Weak("int", self.emit.id(self.call(np.bitwise_count, [as_array(self.emit, owner)], {}), np.int64))
         raise Refused(f"the method '{name}' of a Python {owner.kind} that is only known when it runs", code="P0109")
 
     def append(self, owner: ListObject, value: Any) -> None:
@@ -465,6 +469,8 @@ class Calls(Control):
         self.for_each(self.node, self.sequence(value), lambda part: self.append(owner, part), [])
 
     def list_method(self, owner: ListObject, name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        from .table.lists import LIST_METHODS
+
         items = owner.items
         if name == "append" and len(args) == 1:
             return self.append(owner, args[0])
@@ -474,20 +480,18 @@ class Calls(Control):
             return ListObject(self.state, items)
         if name == "clear":
             return self.change(owner, "items", Fixed(()))
-        if name == "pop" and isinstance(items, Growing):
-            if args and args != [-1]:
-                raise Refused("pop of another item than the last, from a list whose length is only known when it runs", code="P0109")
+        if name == "pop" and isinstance(items, Growing) and (not args or args == [-1]):
             rest, last = popped(self.emit, self.state, items)
             self.change(owner, "items", rest)
             return last
-        if isinstance(items, Growing):
-            if name in ("index", "count"):
-                return self.call(_table()["list_" + name], [owner, *args], kwargs)
-            raise Refused(f"the method '{name}' of a list whose length is only known when it runs", code="P0109")
+        is_pop_at = name == "pop" and len(args) == 1 and is_staged(args)
+        if isinstance(items, Growing) or is_pop_at or name == "index" and is_staged((owner, *args)):
+            if name not in LIST_METHODS:
+                raise Refused(f"the method '{name}' of a list whose length is only known when it runs", code="P0109")
+            return self.by_handler(lambda interp, *args, **kwargs: interp.call_python(LIST_METHODS[name], list(args), kwargs),
+                                   getattr(list, name), [owner, *args], kwargs)
         plain = [*items.items]
         if name == "pop" and len(args) <= 1:
-            if is_staged(args):
-                raise Refused("the index of pop must be known when the function is compiled", code="P0109")
             if not plain:
                 raise Refused("pop from an empty list")
             try:

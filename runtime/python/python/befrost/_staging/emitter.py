@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Sequence as Seq
+from typing import Any, Callable, Sequence as Seq
 
 import numpy as np
 
@@ -22,6 +22,8 @@ def type_of_leaf(dtype: Any, shape: Shape) -> TensorType:
     return name, [-1 if size is None else size for size in shape]
 
 
+# Operators on which NumPy takes complex numbers too, by their parts.
+REAL = frozenset(["Maximum", "Minimum", "Max", "Min", "ArgMax", "ArgMin", "TopKV2", "Rint"])
 VARIANT: TensorType = ("variant", [])
 
 
@@ -44,12 +46,14 @@ class Emitter:
                 known = self._locations[key] = [(s.file, max(s.line, 0), s.column + 1) for s in sites()]
             self.graph.location(known)
 
-    def op(self, name: str, operands: Iterable[int], attrs: dict[str, Any] | None = None,
+    def op(self, name: str, operands: Seq[int], attrs: dict[str, Any] | None = None,
            results: Seq[TensorType] | None = None) -> list[int]:
         """Adds an op. Raises Refused with the operator's reason."""
         self.locate()
+        if name in REAL and self.graph.type_of(operands[0])[0].startswith("complex"):
+            raise Refused(f"`{name}` does not take complex numbers", code="P0112")
         try:
-            return self.graph.op(name, list(operands), attrs, None if results is None else list(results))
+            return self.graph.op(name, operands, attrs, None if results is None else list(results))
         except OverflowError as error:
             raise Refused(str(error), code="P0110") from None
         except ValueError as error:
@@ -62,7 +66,7 @@ class Emitter:
             raise Refused("the rank of the result is not known")
         return Array(np.dtype(name), tuple([None if size < 0 else size for size in dims]), id, roots=roots, owned=owned)
 
-    def one(self, name: str, operands: Iterable[int], **attrs: Any) -> Array:
+    def one(self, name: str, operands: Seq[int], **attrs: Any) -> Array:
         """An op with one result."""
         return self.array(self.op(name, operands, attrs)[0])
 

@@ -11,7 +11,7 @@ import numpy as np
 from .._variable import Variable, _store, attributes_of
 from . import indexing
 from .arithmetic import (
-    BINARY, as_array, binary, compare, is_numeric, run_ufunc, size_of, stacked, truth, unary, weak_kind,
+    BINARY, as_array, binary, compare, is_numeric, required, run_ufunc, size_of, stacked, truth, unary, weak_kind,
 )
 from .emitter import type_of_leaf
 from .errors import Refused
@@ -345,6 +345,8 @@ class Expressions(Control):
                 return Method(owner, name)
             if isinstance(found, property) and found.fget is not None:
                 return self.call(found.fget, [owner], {})
+            if found is not None and not callable(found):
+                return self.outside(found)
         if isinstance(owner, (tuple, str)):
             if not hasattr(type(owner), name):
                 raise Refused(f"'{type(owner).__name__}' object has no attribute '{name}'")
@@ -383,6 +385,8 @@ class Expressions(Control):
             return self.call(np.transpose, [array], {})
         if name in ("real", "imag"):
             return self.call(np.real if name == "real" else np.imag, [array], {})
+        if array.ndim == 0 and name in ("is_integer", "bit_count") and hasattr(array.dtype.type, name):
+            return Method(array, name)
         if not hasattr(np.ndarray, name):
             raise Refused(f"arrays have no attribute '{name}'", code="P0112")
         if not callable(getattr(np.ndarray, name)):
@@ -597,6 +601,8 @@ class Expressions(Control):
                 raise Refused(f"a bound of range is {describe(value)}, not an integer")
         start, stop, step = (v if kind_of_number(v) else Weak("int", self.emit.id(v, np.int64))
                              for v in (start, stop, step))
+        if is_staged(step):
+            step = required(self.emit, step, compare(self.emit, ast.NotEq, step, 0), "range() arg 3 must not be zero")
         distance = self.operate(ast.Sub, stop, start)
         if step == 1 and kind_of_number(step):
             n = distance

@@ -58,7 +58,8 @@ class Texts(Control):
             if not representation:
                 return made
             if value.shape == ():
-                return self.joined_text([f"np.{value.dtype.name}(", made, ")"])
+                is_bool = kind_of(value.dtype) == "b"
+                return self.joined_text(["np.", made, "_"] if is_bool else [f"np.{value.dtype.name}(", made, ")"])
             raise Refused("the repr of an array that is only known when it runs", code="P0109")
         if isinstance(value, Weak):
             return Text(self.emit.op("_NumpyString", [self.emit.id(value, KINDS[value.kind])])[0])
@@ -103,6 +104,10 @@ class Texts(Control):
             except Exception as error:
                 raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
         if not spec:
+            if isinstance(value, Array) and value.ndim == 0 and kind_of(value.dtype) in "fc":
+                # NumPy formats its numbers as Python's: float32 0.1 is 0.10000000149011612.
+                kind = "float" if kind_of(value.dtype) == "f" else "complex"
+                value = Weak(kind, self.emit.id(value, KINDS[kind]))
             return self.text(value)
         if isinstance(value, Array) and value.ndim:
             raise Refused("unsupported format string: an array has no format")

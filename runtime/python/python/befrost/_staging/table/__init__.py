@@ -1,11 +1,11 @@
 """The table of functions that the front end knows: see `registry`.
 
     registry ──▶ ufuncs, making ──▶ shapes ──▶ reductions ──▶ choosing, products, builtin
-    composed, scalars     functions that are written in terms of those
+    composed, scalars, lists     what is written in terms of those
 """
 
-from . import builtin, choosing, composed, making, products, reductions, scalars, shapes, ufuncs
+from . import builtin, choosing, composed, lists, making, products, reductions, scalars, shapes, ufuncs
 from .registry import METHODS, TABLE
 
-__all__ = ["METHODS", "TABLE", "builtin", "choosing", "composed", "making", "products", "reductions", "scalars", "shapes",
+__all__ = ["METHODS", "TABLE", "builtin", "choosing", "composed", "lists", "making", "products", "reductions", "scalars", "shapes",
            "ufuncs"]

@@ -92,7 +92,11 @@ def median(interp: Any, x: Any, axis: Any = None) -> Any:
     low = interp.operate(ast.FloorDiv, interp.operate(ast.Sub, n, 1), 2)
     high = interp.operate(ast.FloorDiv, n, 2)
     pair = [interp.item(made, (Ellipsis, i)) for i in (low, high)]
-    middle = run_ufunc(interp.emit, np.true_divide, [run_ufunc(interp.emit, np.add, pair), 2])
+    # As np.mean adds them.
+    wide = np.dtype(np.float64 if kind_of(array.dtype) in "biu" else np.result_type(array.dtype, np.float32))
+    total = run_ufunc(interp.emit, np.add, [astype(interp, part, wide) for part in pair])
+    middle = run_ufunc(interp.emit, np.true_divide, [total, 2])
+    middle = astype(interp, middle, np.result_type(array.dtype, 0.0))
     if kind_of(array.dtype) != "f":
         return middle
     last = interp.item(made, (Ellipsis, -1))  # NaN, if there is one

@@ -14,9 +14,10 @@ from typing import Any, Callable
 import numpy as np
 
 from ... import tf
-from ..arithmetic import argument_dtype
+from ..arithmetic import argument_dtype, as_array
 from ..errors import Refused
 from ..values import kind_of
+from .making import astype
 from .registry import entry, numpy_function
 
 
@@ -48,7 +49,21 @@ def resolved(ufunc: Any, *operands: Any) -> Any:
 
 @entry(resolved)
 def _resolved(interp: Any, ufunc: Any, *operands: Any) -> Any:
-    return ufunc.resolve_dtypes((*map(argument_dtype, operands), None))[-1]
+    try:
+        return ufunc.resolve_dtypes((*map(argument_dtype, operands), None))[-1]
+    except TypeError as error:
+        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+
+
+def inexact(a: Any) -> Any:
+    """An array of floats or complex numbers."""
+    return np.asarray(a, np.result_type(a, np.float16))
+
+
+@entry(inexact)
+def _inexact(interp: Any, a: Any) -> Any:
+    array = as_array(interp.emit, a)
+    return array if kind_of(array.dtype) in "fc" else astype(interp, array, np.float64)
 
 
 # ---- joining, dividing, turning ----
@@ -343,6 +358,20 @@ def nanmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     return np.where(np.all(np.isnan(x), axis=axis, keepdims=keepdims), np.nan, made)
 
 
+@composed(np.nanargmax)
+def nanargmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    x = np.asarray(a)
+    if kind_of(x.dtype) != "f":
+        return np.argmax(x, axis=axis, keepdims=keepdims)
+    assert not np.any(np.all(np.isnan(x), axis=axis)), "All-NaN slice encountered"
+    return np.argmax(np.where(np.isnan(x), -np.inf, x), axis=axis, keepdims=keepdims)
+
+
+@composed(np.nanargmin)
+def nanargmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    return np.nanargmax(-np.asarray(a), axis=axis, keepdims=keepdims)
+
+
 @composed(np.nan_to_num)
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     a = np.asarray(x)
@@ -379,6 +408,8 @@ def angle(z: Any, deg: Any = False) -> Any:
 @composed(np.signbit)
 def signbit(x: Any) -> Any:
     a = np.asarray(x)
+    if kind_of(a.dtype) == "c":
+        refuse("'numpy.signbit' of complex numbers")
     if kind_of(a.dtype) != "f":
         return a < 0
     return tf.Bitcast(a, type=f"int{a.dtype.itemsize * 8}") < 0
@@ -413,11 +444,9 @@ def divmod_of_arrays(x1: Any, x2: Any) -> Any:
 
 @composed(np.gcd)
 def gcd(x1: Any, x2: Any) -> Any:
-    dtype = np.result_type(x1, x2)
-    if kind_of(dtype) not in "iu":
-        refuse(f"'numpy.gcd' of {dtype}")
+    dtype = resolved(np.gcd, x1, x2)
     zero = np.zeros(np.broadcast_shapes(np.shape(x1), np.shape(x2)), dtype)
-    a, b = np.abs(x1) + zero, np.abs(x2) + zero
+    a, b = [np.abs(np.asarray(x).astype(dtype)) + zero for x in (x1, x2)]
     while np.any(b != 0):
         is_done = b == 0
         a, b = np.where(is_done, a, b), np.where(is_done, zero, a % np.where(is_done, zero + 1, b))
@@ -430,7 +459,7 @@ def lcm(x1: Any, x2: Any) -> Any:
     return np.abs(x1) // np.where(common == 0, common + 1, common) * np.abs(x2)
 
 
-@composed(np.bitwise_count)
+@composed(np.bitwise_count, method="bit_count")
 def bitwise_count(x: Any) -> Any:
     if kind_of(np.result_type(x)) not in "iu":
         refuse("'numpy.bitwise_count' of other numbers than integers")
@@ -503,7 +532,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
 
 @composed(np.correlate)
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
-    made = np.convolve(a, np.conj(v)[::-1], mode)
+    k = np.asarray(v)
+    made = np.convolve(a, (np.conj(k) if kind_of(k.dtype) == "c" else k)[::-1], mode)
     return made if np.shape(a)[0] >= np.shape(v)[0] or mode != "valid" else made[::-1]
 
 
@@ -546,14 +576,32 @@ def multi_dot(arrays: Any) -> Any:
 
 @composed(np.linalg.eigvalsh)
 def eigvalsh(a: Any) -> Any:
-    x = np.asarray(a)
-    return tf.SelfAdjointEigV2(x if kind_of(x.dtype) in "fc" else x.astype(float), compute_v=False)[0]
+    return tf.SelfAdjointEigV2(inexact(a), compute_v=False)[0]
 
 
 @composed(np.linalg.svdvals)
 def svdvals(x: Any) -> Any:
-    a = np.asarray(x)
-    return tf.Svd(a if kind_of(a.dtype) in "fc" else a.astype(float), compute_uv=False)[0]
+    return tf.Svd(inexact(x), compute_uv=False)[0]
+
+
+@composed(np.linalg.pinv)
+def pinv(a: Any, rcond: Any = None) -> Any:
+    x = inexact(a)
+    if rcond is None:
+        rcond = 1e-15
+    s, u, v = tf.Svd(x)
+    is_large = s > rcond * np.max(s, axis=-1, keepdims=True)
+    inverse = np.where(is_large, 1 / np.where(is_large, s, 1), np.zeros((), s.dtype))
+    return (v * inverse[..., None, :].astype(x.dtype)) @ np.conj(np.swapaxes(u, -1, -2))
+
+
+@composed(np.linalg.matrix_rank)
+def matrix_rank(A: Any, tol: Any = None) -> Any:
+    x = inexact(A)
+    s = np.linalg.svdvals(x)
+    if tol is None:
+        tol = np.max(s, axis=-1, keepdims=True) * max(x.shape[-2], x.shape[-1]) * np.finfo(s.dtype).eps
+    return np.sum(s > tol, axis=-1)
 
 
 @composed(np.fromiter)

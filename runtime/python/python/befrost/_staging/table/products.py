@@ -30,7 +30,7 @@ def dot(interp: Any, x: Any, y: Any) -> Any:
 @numpy_function(np.vdot)
 def vdot(interp: Any, x: Any, y: Any) -> Any:
     p, q = (interp.call(np.ravel, [as_array(interp.emit, v)], {}) for v in (x, y))
-    return dot(interp, run_ufunc(interp.emit, np.conjugate, [p]), q)
+    return dot(interp, run_ufunc(interp.emit, np.conjugate, [p]) if kind_of(p.dtype) == "c" else p, q)
 
 
 @numpy_function(np.inner)
@@ -73,6 +73,9 @@ def einsum(interp: Any, subscripts: Any, *operands: Any) -> Any:
     if "->" not in equation:
         counts = {c: equation.count(c) for c in equation if c.isalpha()}
         equation += "->" + ("..." if "..." in equation else "") + "".join(sorted(c for c, n in counts.items() if n == 1))
+    if dtype == np.dtype(bool):
+        counts = emit.one("Einsum", [emit.id(part, np.int32) for part in parts], equation=equation)
+        return run_ufunc(emit, np.not_equal, [counts, 0])
     return emit.one("Einsum", [emit.id(part, dtype) for part in parts], equation=equation)
 
 
@@ -252,17 +255,6 @@ def result_type(interp: Any, *parts: Any) -> Any:
     dtypes = [part.dtype if isinstance(part, Array) else KINDS[part.kind].type(0).item() if isinstance(part, Weak) else part
               for part in parts]
     return interp.call_static(np.result_type, dtypes, {})
-
-
-@entry("list_index")
-def list_index(interp: Any, items: Any, value: Any) -> Any:
-    raise Refused("the method 'index' of a list whose length is only known when it runs", code="P0109")
-
-
-@entry("list_count")
-def list_count(interp: Any, items: Any, value: Any) -> Any:
-    equal = run_ufunc(interp.emit, np.equal, [as_array(interp.emit, items), value])
-    return Weak("int", interp.emit.id(reduction(interp, "Sum", equal, None, False, np.dtype(np.int64))))
 
 
 METHODS["item"] = lambda interp, x, *index: _item(interp, x, *index)

@@ -26,6 +26,12 @@ def reduction(interp: Any, name: str, x: Any, axis: Any, keepdims: Any, dtype: A
     return emit.array(made[0])
 
 
+def chosen(interp: Any, x: Any, where: Any, neutral: Any) -> Any:
+    """An array with a neutral number in the places that a mask leaves out."""
+    array = as_array(interp.emit, x)
+    return array if where is True else interp.call(np.where, [where, array, neutral], {})
+
+
 def _sum_dtype(dtype: Any) -> Any:
     if kind_of(dtype) in "bi" and dtype.itemsize < 8:
         return np.dtype(np.int64)
@@ -37,9 +43,9 @@ def _sum_dtype(dtype: Any) -> Any:
 def _add_reduction(names: Any, method: str, op: str) -> None:
     @numpy_function(*names, method=method)
     def reduce(interp: Any, x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
-               initial: Any = None) -> Any:
+               initial: Any = None, where: Any = True) -> Any:
         refuse_where(out=out)
-        array = as_array(interp.emit, x)
+        array = chosen(interp, x, where, 0 if op == "Sum" else 1)
         dtype = dtype_of(interp, dtype) or _sum_dtype(array.dtype)
         made = reduction(interp, op, array, axis, keepdims, dtype)
         if initial is not None:
@@ -53,13 +59,19 @@ _add_reduction((np.prod,), "prod", "Prod")
 
 def _add_extremum(names: Any, method: str, op: str, on_bool: str) -> None:
     @numpy_function(*names, method=method)
-    def reduce(interp: Any, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    def reduce(interp: Any, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None,
+               where: Any = True) -> Any:
         refuse_where(out=out)
-        array = as_array(interp.emit, x)
+        if where is not True and initial is None:
+            raise Refused("reduction operations with a where mask, which have no identity, need the argument 'initial'")
+        array = chosen(interp, x, where, initial)
         axes = axes_of(interp, axis, array.ndim)
-        if any(array.shape[one] == 0 for one in axes):
+        if initial is None and any(array.shape[one] == 0 for one in axes):
             raise Refused("zero-size array to reduction operation which has no identity")
-        return reduction(interp, on_bool if array.dtype == np.dtype(bool) else op, array, axis, keepdims)
+        made = reduction(interp, on_bool if array.dtype == np.dtype(bool) else op, array, axis, keepdims)
+        if initial is None:
+            return made
+        return run_ufunc(interp.emit, np.maximum if op == "Max" else np.minimum, [made, initial])
 
 
 _add_extremum((np.max, np.amax), "max", "Max", "Any")
@@ -113,9 +125,9 @@ def std(interp: Any, x: Any, axis: Any = None, dtype: Any = None, out: Any = Non
 
 def _add_logical(function: Any, method: str, op: str) -> None:
     @numpy_function(function, method=method)
-    def reduce(interp: Any, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    def reduce(interp: Any, x: Any, axis: Any = None, out: Any = None, keepdims: Any = False, where: Any = True) -> Any:
         refuse_where(out=out)
-        return reduction(interp, op, as_array(interp.emit, x), axis, keepdims, np.dtype(bool))
+        return reduction(interp, op, chosen(interp, x, where, op == "All"), axis, keepdims, np.dtype(bool))
 
 
 _add_logical(np.any, "any", "Any")

@@ -43,7 +43,7 @@ def reshape(interp: Any, x: Any, shape: Any, order: Any = "C") -> Any:
     array = in_order(interp, x, order)
     static = ints_of(interp, shape, "a size")
     if static is not None and None not in array.shape:
-        n = math.prod(array.shape)  # type: ignore[arg-type]
+        n = math.prod(array.shape)
         rest = math.prod(size for size in static if size != -1)
         if static.count(-1) > 1 or (n != rest if -1 not in static else rest == 0 or n % rest):
             raise Refused(f"cannot reshape array of size {n} into shape {shape_text(static)}")

@@ -12,7 +12,7 @@ from ..arithmetic import as_array, is_numeric, run_ufunc
 from ..errors import Refused
 from ..values import kind_of, known
 from .making import astype
-from .registry import entry, METHODS, numeric, numpy_function, refuse_where, TABLE
+from .registry import dtype_of, entry, METHODS, numeric, numpy_function, refuse_where, TABLE
 
 
 def _ufunc(interp: Any, ufunc: Any, *operands: Any, out: Any = None, where: Any = True, dtype: Any = None) -> Any:
@@ -22,10 +22,15 @@ def _ufunc(interp: Any, ufunc: Any, *operands: Any, out: Any = None, where: Any 
     parts = [value if is_numeric(value) else as_array(interp.emit, value) for value in operands]
     if len(parts) != ufunc.nin:
         raise Refused(f"'numpy.{ufunc.__name__}' takes {ufunc.nin} operands, got {len(parts)}")
-    made = run_ufunc(interp.emit, ufunc, parts)
-    if dtype is not None:
-        return astype(interp, made, dtype)
-    return made
+    if dtype is None:
+        return run_ufunc(interp.emit, ufunc, parts)
+    signature = (*[None] * ufunc.nin, dtype_of(interp, dtype))
+    try:
+        to = ufunc.resolve_dtypes((*map(a.argument_dtype, parts), None), signature=signature)
+    except TypeError as error:
+        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+    return astype(interp, run_ufunc(interp.emit, ufunc, [
+        astype(interp, part, one) for part, one in zip(parts, to)]), to[-1])
 
 
 TABLE["ufunc"] = _ufunc
@@ -55,6 +60,7 @@ def np_round(interp: Any, x: Any, decimals: Any = 0, out: Any = None) -> Any:
 
 
 METHODS["round"] = np_round
+METHODS["is_integer"] = lambda interp, x: run_ufunc(interp.emit, np.equal, [run_ufunc(interp.emit, np.floor, [x]), x])
 
 
 @numpy_function(np.clip, method="clip")
