@@ -70,6 +70,11 @@ impl Outputs {
         PyList::new(py, self.values.iter().map(|value| value.clone_ref(py)))?.try_iter()
     }
 
+    /// True of the names.
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
+        name.cast::<PyString>().is_ok_and(|name| self.names.iter().any(|known| name == known.as_str()))
+    }
+
     /// The names.
     fn keys(&self) -> Vec<String> {
         self.names.to_vec()

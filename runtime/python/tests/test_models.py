@@ -34,6 +34,9 @@ def test_model() -> None:
             model.run(feeds)
     with pytest.raises(KeyError, match="logits"):
         made["logit"]
+    assert "logits" in made and "logit" not in made and 0 not in made
+    with pytest.raises(KeyError, match="there is no input '3'"):
+        model.run({3: images})  # type: ignore[dict-item]
     with pytest.raises(bf.Error):
         bf.load(DATA / "absent.pb")
 

@@ -3,6 +3,7 @@
 import inspect
 import pathlib
 import pickle
+import queue
 from typing import Any
 
 import numpy as np
@@ -376,6 +377,44 @@ def test_more_of_onnxruntime(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyP
     with pytest.raises((ort.Fail, OSError)):
         ort.InferenceSession(str(tmp_path / "absent.onnx"))
     assert ort.InferenceSession(str(DATA / "digits" / "digits_mlp.pb")).get_modelmeta().producer_name == ""
+
+
+def test_names_and_memory_of_onnxruntime(tmp_path: pathlib.Path) -> None:
+    path = str(DATA / "digits" / "digits_cnn.onnx")
+    options = ort.SessionOptions()
+    options.log_severity_level, options.enable_mem_reuse, options.logid = 3, False, "x"
+    options.add_free_dimension_override_by_name("batch", 2)
+    session = ort.InferenceSession(path, options)
+    [given], output = session.get_inputs(), session.get_outputs()[0].name
+    x = np.random.default_rng(0).random([size if isinstance(size, int) else 2 for size in given.shape], np.float32)
+    [want] = session.run([output], {given.name: x})
+    assert (session.run([output], {given.name: x.tolist()})[0] == want).all()
+    # Names that are not there are arguments that are invalid, and keys that are not found.
+    for outputs, feeds in (([output + "s"], {given.name: x}), ([output], {given.name: x, "other": x}), ([output], {"other": x})):
+        for error in (ort.InvalidArgument, ValueError, KeyError):
+            with pytest.raises(error):
+                session.run(outputs, feeds)
+    with pytest.raises(ort.NoSuchFile):
+        ort.InferenceSession(str(tmp_path / "absent.onnx"))
+    options.optimized_model_filepath = "made.onnx"
+    with pytest.raises(ort.NotImplemented):
+        ort.InferenceSession(path, options)
+    # Values by their addresses.
+    value, room = ort.OrtValue.ortvalue_from_numpy(x), ort.OrtValue.ortvalue_from_shape_and_type(want.shape, 1)
+    assert value.element_type() == 1 and not value.is_sparse_tensor() and value.data_type() == "tensor(float)"
+    binding = session.io_binding()
+    binding.bind_input(given.name, value.device_name(), 0, np.float32, value.shape(), value.data_ptr())
+    binding.bind_output(output, "cpu", 0, np.float32, room.shape(), room.data_ptr())
+    session.run_with_iobinding(binding)
+    assert (room.numpy() == want).all()
+    with pytest.raises(ort.InvalidArgument, match="shape"):
+        binding.bind_output(output, buffer_ptr=room.data_ptr())
+    # Results that come by a call.
+    found: queue.Queue[Any] = queue.Queue()
+    for feeds in ({given.name: x}, {}):
+        session.run_async([output], feeds, lambda *made: found.put(made), "data")
+        values, data, error = found.get(timeout=60)
+        assert data == "data" and (error == "" and (values[0] == want).all() if feeds else values == [] and given.name in error)
 
 
 def test_headers_that_are_broken() -> None:

@@ -23,6 +23,15 @@ import befrost.onnxruntime as ort
 DATA = pathlib.Path(__file__).resolve().parents[3] / "testdata" / "digits"
 
 
+def plainly(x: Any, n: int) -> Any:
+    return x * n
+
+
+@bf.function
+def squared(x: Any) -> Any:
+    return x * x
+
+
 @bf.function
 def endless(n: Any) -> Any:
     i = n
@@ -146,6 +155,10 @@ over.set()
 
 def test_functions_travel_by_name() -> None:
     assert pickle.loads(pickle.dumps(endless)) is endless and copy.copy(endless) is endless
+    doubled = bf.function(plainly, level=0, static=["n"])
+    again = pickle.loads(pickle.dumps(doubled))
+    assert again is not doubled and again(3.0, 2) == 6 and copy.deepcopy(doubled) is doubled
+    assert pickle.loads(pickle.dumps(bf.grad(squared)))(3.0) == 6
     with pytest.raises(Exception, match="lambda"):
         pickle.dumps(bf.function(lambda x: x))
 

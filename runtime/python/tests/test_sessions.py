@@ -158,3 +158,19 @@ def test_parts_of_graphs_are_saved(tmp_path: pathlib.Path) -> None:
     with pytest.raises(bf.Error, match="nothing to save"):
         session.save(tmp_path / "none.bef", feeds=["images"])
     assert sorted(file.name for file in tmp_path.iterdir()) == ["all.bef", "part.bef"]
+
+
+def test_pickled_session() -> None:
+    session = bf.Session(GRAPH, level=1, threads=1, shapes="exact")
+    again = pickle.loads(pickle.dumps(session))
+    np.testing.assert_array_equal(again.run("logits", {"images": images(3)}), session.run("logits", {"images": images(3)}))
+    assert again.stats().specializations == 1 and again.inputs[0].name == session.inputs[0].name
+    # The values of variables go with it, as they are now.
+    trained = bf.Session(ROOT / "testdata" / "training" / "cnn_digits_adam" / "graph.pb", init="init")
+    trained.run(targets=["init"])
+    again = pickle.loads(pickle.dumps(trained))
+    name = trained.variables.names()[0]
+    before: Any = np.array(trained.variables[name])
+    assert len(trained.variables) == len(again.variables) and np.array_equal(again.variables[name], before)
+    again.variables[name] = before + 1
+    assert np.array_equal(trained.variables[name], before)

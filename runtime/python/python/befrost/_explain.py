@@ -60,5 +60,7 @@ def explain(code: str) -> str:
         import difflib
 
         near = difflib.get_close_matches(code, known, 3)
-        raise KeyError(f"there is no code '{code}'" + (f"; did you mean {', '.join(near)}?" if near else ""))
+        from ._errors import NotFoundError
+
+        raise NotFoundError(f"there is no code '{code}'" + (f"; did you mean {', '.join(near)}?" if near else ""))
     return f"{code}: {known[code]}"

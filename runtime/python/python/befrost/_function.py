@@ -8,7 +8,10 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import operator
 import os
+import sys
 import threading
 import types
 from typing import TYPE_CHECKING, Any, Callable, Iterable, NoReturn, cast, overload
@@ -83,6 +86,8 @@ class Function(_native.Dispatcher):
                  timeout: float | None = None, max_memory: int | None = None, progress: Any = None):
         if not isinstance(function, types.FunctionType):
             raise TypeError(f"only Python functions are compiled, not {function!r}")
+        self._given = {"level": level, "unroll": unroll, "static": static, "work_queue": work_queue, "gradient": gradient,
+                       "timeout": timeout, "max_memory": max_memory}
         self._function = function
         self.__befrost_function__ = function
         self.__befrost_gradient__ = gradient
@@ -110,9 +115,21 @@ class Function(_native.Dispatcher):
     def __repr__(self) -> str:
         return f"<befrost.function {self._function.__qualname__}>"
 
-    def __reduce__(self) -> str:
-        """By its name, as Python's functions: a process that loads it compiles its own."""
-        return self._function.__qualname__
+    def __reduce__(self) -> Any:
+        """By its name, as Python's functions, or by that of the plain function and the options: a process that loads it
+        compiles its own."""
+        module, name = self._function.__module__, self._function.__qualname__
+        try:
+            found = operator.attrgetter(name)(sys.modules[module])
+        except (AttributeError, KeyError):
+            found = self  # of a function: pickle refuses its name
+        return name if found is self else (_again, (module, name, self._given))
+
+    def __copy__(self) -> Function:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Function:
+        return self
 
     # ---- arguments ----
 
@@ -320,6 +337,11 @@ def function(f: Callable[..., Any] | None = None, *, level: int | None = None, u
     if isinstance(f, types.MethodType):
         return types.MethodType(Function(f.__func__, **options), f.__self__)  # type: ignore[arg-type]
     return Function(f, **options)  # type: ignore[arg-type]
+
+
+def _again(module: str, name: str, options: dict[str, Any]) -> Function:
+    found = operator.attrgetter(name)(importlib.import_module(module))
+    return Function(getattr(found, "__befrost_function__", found), **options)
 
 
 def _gradient(f: Any, gradient: Gradient, options: dict[str, Any]) -> Function:

@@ -50,7 +50,7 @@ def unknown(what: str, name: str, names: list[str]) -> NotFoundError:
     """The error for an unknown name, with the nearest known ones."""
     import difflib
 
-    near = difflib.get_close_matches(name, names, 3)
+    near = difflib.get_close_matches(str(name), names, 3)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; there are: {', '.join(map(repr, names))}"
     return NotFoundError(f"there is no {what} '{name}'{hint}")
 
@@ -125,9 +125,10 @@ def check_stamp(path: str, stamp: tuple[Any, ...]) -> None:
 
 def _options(level: int | None, threads: int | None) -> tuple[int, str | None]:
     """The level, and the work queue."""
-    found = int(os.environ.get("BEFROST_LEVEL", "2")) if level is None else level
-    if not 0 <= found <= 2:
-        raise InvalidArgumentError(f"the level is {found}, not 0, 1 or 2")
+    given: Any = os.environ.get("BEFROST_LEVEL") or "2" if level is None else level
+    if str(given) not in ("0", "1", "2"):
+        raise InvalidArgumentError(f"the level{' of BEFROST_LEVEL' if level is None else ''} is {given!r}, not 0, 1 or 2")
+    found = int(given)
     if threads is None:
         return found, os.environ.get("BEFROST_WORK_QUEUE") or None
     if threads < 1:

@@ -69,6 +69,13 @@ class Session:
             self._native = guarded(_native.Session, self._path, number, init, queue, max_memory, store, *options)
         self._process = os.getpid()
         self.variables = Variables(self._native.store())
+        self._given = {"signature": signature, "init": init, "level": level, "threads": threads, "max_memory": max_memory,
+                       "libraries": options[1], "cache_dir": folder, "shapes": shapes, "precision": precision}
+
+    def __reduce__(self) -> Any:
+        """As its file and options, with the values that its variables have now."""
+        check_stamp(self._path, self._stamp)
+        return _again, (self._path, self._given, self.variables.snapshot())
 
     def _session(self) -> _native.Session:
         if self._process != os.getpid():
@@ -152,3 +159,9 @@ class Session:
 
     def __repr__(self) -> str:
         return f"Session({self._path!r})"
+
+
+def _again(path: str, options: dict[str, Any], values: dict[str, Any]) -> Session:
+    made = Session(path, **options)
+    made.variables.restore(values)
+    return made

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 import os
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -32,11 +32,44 @@ InvalidArgument = InvalidGraph = InvalidProtobuf = NoModel = InvalidArgumentErro
 NoSuchFile = NotFoundError
 NotImplemented = UnimplementedError
 
+class UnknownName(NotFoundError, InvalidArgumentError):
+    """A name that a model does not have: an `InvalidArgument` of ONNX Runtime's."""
+
+
 _TYPES = {"float32": "tensor(float)", "float64": "tensor(double)", "int64": "tensor(int64)", "int32": "tensor(int32)",
           "bool": "tensor(bool)", "uint8": "tensor(uint8)", "int8": "tensor(int8)", "float16": "tensor(float16)",
           "int16": "tensor(int16)", "uint16": "tensor(uint16)", "uint32": "tensor(uint32)",
           "uint64": "tensor(uint64)", "bfloat16": "tensor(bfloat16)", "complex64": "tensor(complex64)",
           "complex128": "tensor(complex128)", "str": "tensor(string)", "object": "tensor(string)"}
+
+
+# The numbers of ONNX's element types.
+_NUMBERS = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "str": 8, "object": 8,
+            "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15,
+            "bfloat16": 16}
+
+
+def _dtype(element_type: Any) -> np.dtype[Any]:
+    """A dtype, or that of the number of one of ONNX's element types."""
+    if isinstance(element_type, int):
+        names = [name for name, number in _NUMBERS.items() if number == element_type]
+        if not names:
+            raise InvalidArgumentError(f"{element_type} is no element type of ONNX's")
+        element_type = names[0]
+    found: np.dtype[Any] = np.dtype(element_type)
+    return found
+
+
+def _memory(what: str, address: int, element_type: Any, shape: Sequence[int]) -> Any:
+    """An array over memory of someone else's."""
+    import ctypes
+
+    dtype = _dtype(element_type)
+    n_bytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+    if address == 0 and n_bytes:
+        raise InvalidArgumentError(f"the address of the {what} is 0")
+    memory: Any = (ctypes.c_char * n_bytes).from_address(address) if n_bytes else bytearray()
+    return np.frombuffer(memory, dtype).reshape(tuple(shape))
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -53,6 +86,14 @@ class ExecutionMode(enum.IntEnum):
 
     ORT_SEQUENTIAL = 0
     ORT_PARALLEL = 1
+
+
+class ExecutionOrder(enum.IntEnum):
+    """Accepted and ignored."""
+
+    DEFAULT = 0
+    PRIORITY_BASED = 1
+    MEMORY_EFFICIENT = 2
 
 
 class NodeArg:
@@ -80,10 +121,18 @@ class SessionOptions:
         self.inter_op_num_threads = 0
         self.graph_optimization_level: Any = GraphOptimizationLevel.ORT_ENABLE_ALL
         self.execution_mode: Any = ExecutionMode.ORT_SEQUENTIAL
+        self.execution_order: Any = ExecutionOrder.DEFAULT
         self.enable_profiling = False
+        self.profile_file_prefix = "onnxruntime_profile_"
+        self.optimized_model_filepath = ""
         self.enable_mem_pattern = True
+        self.enable_mem_reuse = True
         self.enable_cpu_mem_arena = True
-        self.log_severity_level = 2
+        self.use_deterministic_compute = False
+        self.use_per_session_threads = True
+        self.log_severity_level = -1
+        self.log_verbosity_level = 0
+        self.logid = ""
         self._entries: dict[str, str] = {}
         self._libraries: list[str] = []
 
@@ -97,16 +146,29 @@ class SessionOptions:
 
     def get_session_config_entry(self, key: str) -> str:
         """What was set."""
+        if key not in self._entries:
+            raise FailedPreconditionError(f"the options have no configuration with the key '{key}'")
         return self._entries[key]
+
+    def has_session_config_entry(self, key: str) -> bool:
+        """Whether it was set."""
+        return key in self._entries
+
+    def add_free_dimension_override_by_name(self, name: str, size: int) -> None:
+        """Accepted: a program runs all sizes, and one of their own is compiled for those that come often."""
+
+    def add_free_dimension_override_by_denotation(self, denotation: str, size: int) -> None:
+        """Accepted."""
 
 
 class RunOptions:
     """Options of a run. Setting `terminate` ends the runs that go on with them. `timeout`, in seconds, is Befrost's own."""
 
     def __init__(self) -> None:
-        self.log_severity_level = 2
+        self.log_severity_level = -1
         self.log_verbosity_level = 0
         self.logid = ""
+        self.only_execute_path_to_fetches = False
         self.timeout: float | None = None
         self._scopes: list[_native.CancelScope] = []
         self._is_terminated = False
@@ -144,7 +206,7 @@ class OrtValue:
                                      device_id: int = 0) -> OrtValue:
         """A value with room for an array, which an output can be written to."""
         _only_cpu(device_type)
-        return OrtValue(np.empty(tuple(shape), element_type))
+        return OrtValue(np.empty(tuple(shape), _dtype(element_type)))
 
     def update_inplace(self, array: Any) -> None:
         """Writes an array to the value."""
@@ -166,6 +228,24 @@ class OrtValue:
     def data_type(self) -> str:
         """Its type, in ONNX Runtime's words."""
         return _TYPES[self.numpy().dtype.name]
+
+    def element_type(self) -> int:
+        """The number of its element type in ONNX."""
+        return _NUMBERS[self.numpy().dtype.name]
+
+    def data_ptr(self) -> int:
+        """The address of its first element."""
+        if isinstance(self._value, Tensor):
+            self._value = np.array(self._value)  # which can be written to
+        return int(self._value.ctypes.data)
+
+    def is_sparse_tensor(self) -> bool:
+        """False."""
+        return False
+
+    def is_tensor_sequence(self) -> bool:
+        """False."""
+        return False
 
     def device_name(self) -> str:
         """`cpu`."""
@@ -203,16 +283,9 @@ class IOBinding:
                    buffer_ptr: int) -> None:
         """Binds memory at an address, such as that of another package's tensor, which must live until the run has
         ended."""
-        import ctypes
-
         _only_cpu(device_type)
         self._session._check("input", name)
-        dtype = np.dtype(element_type)
-        n_bytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        if buffer_ptr == 0 and n_bytes:
-            raise InvalidArgumentError(f"the address of the input '{name}' is 0")
-        memory = (ctypes.c_char * n_bytes).from_address(buffer_ptr) if n_bytes else b""
-        self._inputs[name] = np.frombuffer(memory, dtype).reshape(tuple(shape))
+        self._inputs[name] = _memory(f"input '{name}'", buffer_ptr, element_type, shape)
 
     def bind_ortvalue_input(self, name: str, value: OrtValue) -> None:
         """Binds a value to an input."""
@@ -221,12 +294,12 @@ class IOBinding:
 
     def bind_output(self, name: str, device_type: str = "cpu", device_id: int = 0, element_type: Any = None,
                     shape: Any = None, buffer_ptr: Any = None) -> None:
-        """Asks for an output."""
+        """Asks for an output; with an address, to be written there."""
         _only_cpu(device_type)
-        if buffer_ptr is not None:
-            raise InvalidArgumentError("outputs are not written to addresses: bind an OrtValue over an array")
         self._session._check("output", name)
-        self._outputs[name] = None
+        if buffer_ptr is not None and (element_type is None or shape is None):
+            raise InvalidArgumentError(f"the output '{name}' is written to an address: give its element type and shape")
+        self._outputs[name] = None if buffer_ptr is None else _memory(f"output '{name}'", buffer_ptr, element_type, shape)
 
     def bind_ortvalue_output(self, name: str, value: OrtValue) -> None:
         """Asks for an output, to be written to the array of a value."""
@@ -278,6 +351,10 @@ class InferenceSession:
     def __init__(self, path_or_bytes: str | os.PathLike[str] | bytes, sess_options: SessionOptions | None = None,
                  providers: Sequence[Any] | None = None, provider_options: Sequence[Any] | None = None, **kwargs: Any):
         options = sess_options or SessionOptions()
+        if options.optimized_model_filepath:
+            raise UnimplementedError("an optimized model is not written as ONNX: `befrost.load(..).save(path)` writes BEF")
+        if not isinstance(path_or_bytes, bytes) and not os.path.exists(path_or_bytes):
+            raise NotFoundError(f"there is no file '{os.fspath(path_or_bytes)}'")
         level = {0: 0, 1: 1}.get(int(options.graph_optimization_level))
         threads = options.intra_op_num_threads or None
         self._options = options
@@ -292,6 +369,7 @@ class InferenceSession:
         if options.enable_profiling:
             _native.trace_begin()
         self._names = [port.name for port in self._model.outputs]
+        self._dtypes = {port.name: port.dtype for port in self._model.inputs}
 
     def get_inputs(self) -> list[NodeArg]:
         """The inputs."""
@@ -330,7 +408,7 @@ class InferenceSession:
 
         if not self._options.enable_profiling:
             raise FailedPreconditionError("profiling was not enabled in the session's options")
-        path = time.strftime("onnxruntime_profile__%Y-%m-%d_%H-%M-%S.json")
+        path = f"{self._options.profile_file_prefix}_{time.strftime('%Y-%m-%d_%H-%M-%S')}.json"
         write_file(path, text_of_events(_native.trace_end()))
         return path
 
@@ -341,12 +419,18 @@ class InferenceSession:
     def _check(self, what: str, name: str) -> None:
         names = [port.name for port in (self._inputs if what == "input" else self._outputs)]
         if name not in names:
-            raise unknown(what, name, names)
+            raise UnknownName(unknown(what, name, names).message)
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
             run_options: RunOptions | None = None) -> list[Any]:
         """Runs the model. The outputs are arrays, in the order of their names."""
-        feeds = {name: value._value if isinstance(value, OrtValue) else value for name, value in input_feed.items()}
+        feeds = {}
+        for name, value in input_feed.items():
+            if name not in self._dtypes:
+                self._check("input", name)
+            if isinstance(value, (list, tuple, int, float)):
+                value = np.asarray(value, self._dtypes[name])
+            feeds[name] = value._value if isinstance(value, OrtValue) else value
         if run_options is None:
             made = self._model.run(feeds)
         else:
@@ -365,6 +449,30 @@ class InferenceSession:
         for name in output_names:
             self._check("output", name)
         return [made[name] for name in output_names]
+
+    def run_async(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any],
+                  callback: Callable[[list[Any], Any, str], Any], user_data: Any,
+                  run_options: RunOptions | None = None) -> None:
+        """`run` on a thread of its own, which calls `callback(outputs, user_data, error)`: the error is empty if there was
+        none."""
+        import threading
+
+        def work() -> None:
+            made: list[Any] = []
+            error = ""
+            try:
+                made = self.run(output_names, input_feed, run_options)
+            except Exception as wrong:
+                error = str(wrong) or type(wrong).__name__
+            callback(made, user_data, error)
+
+        threading.Thread(target=work).start()
+
+    def disable_fallback(self) -> None:
+        """Nothing: there is one provider."""
+
+    def enable_fallback(self) -> None:
+        """Nothing: there is one provider."""
 
     def run_with_ort_values(self, output_names: Sequence[str] | None, input_feed: Mapping[str, OrtValue],
                             run_options: RunOptions | None = None) -> list[OrtValue]:
@@ -397,12 +505,35 @@ def get_available_providers() -> list[str]:
     return ["CPUExecutionProvider"]
 
 
+def get_all_providers() -> list[str]:
+    """What can execute models."""
+    return get_available_providers()
+
+
+def get_version_string() -> str:
+    """Befrost's version."""
+    return __version__
+
+
+def get_build_info() -> str:
+    """Befrost's name and version."""
+    return f"befrost {__version__}"
+
+
+def set_seed(seed: int) -> None:
+    """Accepted: random operators of ONNX have seeds of their own."""
+
+
 def set_default_logger_severity(level: int) -> None:
     """Accepted."""
 
 
 def set_default_logger_verbosity(level: int) -> None:
     """Accepted."""
+
+
+def enable_telemetry_events() -> None:
+    """Nothing: there are none."""
 
 
 def disable_telemetry_events() -> None:
@@ -415,8 +546,10 @@ def get_device() -> str:
 
 
 __all__ = [
-    "EPFail", "ExecutionMode", "Fail", "GraphOptimizationLevel", "IOBinding", "InferenceSession", "InvalidArgument",
-    "InvalidGraph", "InvalidProtobuf", "ModelMetadata", "NoModel", "NoSuchFile", "NodeArg", "NotImplemented", "OrtValue",
-    "RunOptions", "RuntimeException", "SessionOptions", "__version__", "disable_telemetry_events",
-    "get_available_providers", "get_device", "set_default_logger_severity", "set_default_logger_verbosity",
+    "EPFail", "ExecutionMode", "ExecutionOrder", "Fail", "GraphOptimizationLevel", "IOBinding", "InferenceSession",
+    "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "ModelMetadata", "NoModel", "NoSuchFile", "NodeArg",
+    "NotImplemented", "OrtValue", "RunOptions", "RuntimeException", "SessionOptions", "UnknownName", "__version__",
+    "disable_telemetry_events", "enable_telemetry_events", "get_all_providers", "get_available_providers",
+    "get_build_info", "get_device", "get_version_string", "set_default_logger_severity", "set_default_logger_verbosity",
+    "set_seed",
 ]
