@@ -1,7 +1,8 @@
-"""Programs that change lists and arrays, also while others see them, for `test_programs`."""
+"""Programs that change lists and arrays, also while others see them, and of classes with operators, for `test_programs`."""
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from dataclasses import dataclass, field
+from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
@@ -230,3 +231,88 @@ def breadth_first(n: Any) -> Any:
                 distances[w] = distances[v] + 1
                 queue.append(w)
     return distances
+
+
+class Pair(NamedTuple):
+    x: Any
+    y: Any
+
+    def __add__(self, other: Any) -> Any:
+        return Pair(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, factor: Any) -> Any:
+        return Pair(self.x * factor, self.y * factor)
+
+    def __rmul__(self, factor: Any) -> Any:
+        return self * factor
+
+    def __neg__(self) -> Any:
+        return Pair(-self.x, -self.y)
+
+    def __eq__(self, other: Any) -> Any:
+        return self.x == other.x
+
+    def __str__(self) -> str:
+        return f"<{self.x:.2f}, {self.y:.2f}>"
+
+    def __contains__(self, value: Any) -> Any:
+        return value == self.y
+
+    def __call__(self) -> Any:
+        return self.x
+
+
+@program((Pair(1.0, 2.0), 3.0), (Pair(-1.0, 2.5), 0.5))
+def operators_of_a_named_tuple(v: Any, k: Any) -> Any:
+    w, u = v + v * k, k * v
+    print(v, f"{v}", str(w))
+    w += v
+    return w.x, w.y, (-v).y, v == w, v != w, 2.0 in v, v(), u.x
+
+
+@program((i64(5),))
+def named_tuples_of_a_loop(n: Any) -> Any:
+    v = Pair(0.0, 1.0)
+    for i in range(n):
+        v = v + Pair(1.0, 2.0) * i
+    return v.x, v.y
+
+
+@dataclass
+class Vector:
+    x: Any
+    y: Any
+    tag: str = field(default="", compare=False)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.x < other.x
+
+    def __iadd__(self, other: Any) -> Any:
+        self.x = self.x + other
+        return self
+
+    def __setitem__(self, i: int, value: Any) -> None:
+        self.x = value * i
+
+    def __getitem__(self, i: int) -> Any:
+        return self.x if i == 0 else self.y
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.x, self.y))
+
+    def __abs__(self) -> Any:
+        return math.hypot(self.x, self.y)
+
+    def __neg__(self) -> Any:
+        return Vector(-self.x, -self.y)
+
+
+@program((2.0, 1.5), (-2.0, 4.0))
+def operators_of_a_dataclass(x: Any, y: Any) -> Any:
+    d = Vector(x, y)
+    e = d
+    d += 1
+    d[2] = d.x
+    a, b = d
+    return (e.x, d[0], d[1], a, b, abs(d), (-d).y, d < Vector(0.0, y), Vector(x, y, "a") == Vector(x, y, "b"),
+            Vector(x, y) != Vector(x + 1, y), [v for v in d])

@@ -27,7 +27,7 @@ array_that_a_closure_has array_that_a_list_has element_of_a_copy""",
     "P0112": """shortest_format_with_precision format_with_sign_and_zeros format_of_a_complex_number
 get_without_a_key reciprocal_of_integers argument_that_a_ufunc_lacks_here
 argument_that_a_function_lacks_here insertion_into_a_matrix prints_elsewhere index_of_one_boolean
-slice_of_a_list_is_assigned iterator_used_twice generator_used_in_a_loop maximum_of_complex_numbers""",
+slice_of_a_list_is_assigned iterator_used_twice named_tuple_with_a_length generator_used_in_a_loop maximum_of_complex_numbers""",
     "P0113": """too_many_positional_patterns pop_at_a_text number_with_a_base zip_of_other_lengths undefined_name
 length_of_a_zip item_of_an_enumerate items_changed_in_place_to_another_dtype
 slice_changed_in_place_to_another_dtype cast_that_is_not_safe dtype_that_an_operand_does_not_fit static_index many_indices unpack no_broadcast in_helper too_many not_iterable""",

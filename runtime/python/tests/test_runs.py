@@ -388,3 +388,27 @@ def test_printing_that_runs_functions_and_sessions(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "stdout", Calling())
     assert printing(np.int64(3)) == 4
     assert made == [(4, (1, 10)), (3, (1, 10)), (2, (1, 10))]
+
+
+def test_static_values_are_compared_by_value() -> None:
+    @bf.function(static=["given"])
+    def scaled(x: Any, given: Any) -> Any:
+        return x * given["factors"][0] + given["array"]
+
+    given: Any = {"factors": [2.0], "array": np.ones(2)}
+    assert scaled(3.0, given).tolist() == [7.0, 7.0]
+    given["factors"][0], again = 3.0, {"factors": [3.0], "array": np.ones(2)}
+    assert scaled(3.0, given).tolist() == scaled(3.0, again).tolist() == [10.0, 10.0]
+    given["array"][0] = 2
+    assert scaled(3.0, given).tolist() == [11.0, 10.0] and scaled.stats().compilations == 3
+    signed = bf.function(lambda x, z: np.copysign(x, z), static=["z"])
+    assert signed(2.0, 0.0) == 2 and signed(2.0, -0.0) == -2
+
+
+class PlainTuple(tuple):  # type: ignore[type-arg]
+    pass
+
+
+def test_tuples_of_other_classes_are_refused() -> None:
+    with pytest.raises(TypeError, match="PlainTuple"):
+        bf.function(lambda t: t[0])(PlainTuple((1.0, 2.0)))

@@ -4,6 +4,7 @@
 import random
 import sys
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -314,6 +315,18 @@ def cast_that_is_not_safe(x):
 @wrong(["Cannot cast", "add"], A([1]), 0.5)
 def dtype_that_an_operand_does_not_fit(x, y):
     return np.add(x, y, dtype=int)  # HERE
+
+
+class Sized(NamedTuple):
+    x: float
+
+    def __len__(self):
+        return 7
+
+
+@wrong(["'Sized'", "__len__"], 1.0)
+def named_tuple_with_a_length(x):
+    return len(Sized(x))  # HERE
 
 
 @wrong(["with"], i64(1))

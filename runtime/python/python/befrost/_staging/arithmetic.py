@@ -18,7 +18,7 @@ from .emitter import Emitter
 from .errors import Refused
 from .values import (
     KINDS, ORDER, Array, DictObject, Fixed, Growing, ListObject, Sequence, Struct, Text, Weak, describe, is_staged,
-    kind_of, kind_of_number, known, shape_text,
+    is_written, kind_of, kind_of_number, known, shape_text,
 )
 
 # The operator of a ufunc, for all dtypes that it resolves to; a text with ':' computes on booleans by another one.
@@ -600,11 +600,11 @@ def truth(emit: Emitter, value: Any) -> Any:
         return truth(emit, length(emit, items))
     if isinstance(value, DictObject):
         return bool(value.items)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not any(is_written(getattr(type(value), f, None)) for f in ("__bool__", "__len__")):
         return bool(value)
     if isinstance(value, Sequence) and value.range is not None:
         return truth(emit, value.length)
-    if isinstance(value, Text) or isinstance(value, Struct) and any(hasattr(value.cls, f) for f in ("__bool__", "__len__")):
+    if isinstance(value, (Text, tuple)) or isinstance(value, Struct) and any(hasattr(value.cls, f) for f in ("__bool__", "__len__")):
         raise Refused(f"the truth of {describe(value)} is not known when the function is compiled", code="P0109")
     if is_staged(value):
         return True

@@ -30,7 +30,7 @@ from .names import MISSING
 from .source import Scope, function_node
 from .values import (
     KINDS, Array, DictObject, Fixed, Function, Growing, ListObject, Method, Sequence, Struct, Weak, describe,
-    is_staged, kind_of, kind_of_number, known, known_arrays, make_struct,
+    is_plain_tuple, is_staged, kind_of, kind_of_number, known, known_arrays, make_struct,
 )
 
 if TYPE_CHECKING:
@@ -105,6 +105,9 @@ class Calls(Control):
                                None, function.frame.globals, function.defaults, function.kw_defaults, args, kwargs)
         if isinstance(function, Method):
             return self.call_method(function, args, kwargs, METHODS)
+        special = self.special(function, "__call__")
+        if special is not None:
+            return self.call(special, args, kwargs)
         if isinstance(function, functools.partial):
             return self.call(function.func, [*map(self.outside, function.args), *args],
                              {**{k: self.outside(v) for k, v in function.keywords.items()}, **kwargs})
@@ -341,6 +344,8 @@ class Calls(Control):
     def make(self, cls: type, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """An instance of a class."""
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            if not is_plain_tuple(cls):
+                raise Refused(f"'{cls.__name__}' has __iter__, __getitem__ or __len__ of its own: use a dataclass", code="P0112")
             names = list(cls._fields)
             values = dict(zip(names, args))
             if len(args) > len(names):

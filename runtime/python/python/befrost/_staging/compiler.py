@@ -29,7 +29,9 @@ from .results import Build, result_of
 from .source import Scope, function_node
 from .statements import Statements
 from .text import Texts
-from .values import KINDS, Array, DictObject, ListObject, Struct, Weak, describe, kind_of, kind_of_number, known
+from .values import (
+    KINDS, Array, DictObject, ListObject, Struct, Weak, describe, is_plain_tuple, kind_of, kind_of_number, known,
+)
 
 
 class Interpreter(Statements, Loops, Expressions, Calls, Texts):
@@ -108,7 +110,10 @@ def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -
         leaves.append(array)
         return "array", array.dtype.name, array.ndim
     if isinstance(value, tuple):
-        cls = type(value) if hasattr(value, "_fields") else tuple
+        cls = type(value)
+        if not is_plain_tuple(cls):
+            raise WrongTypeError(f"an argument is a {cls.__name__}, which is no plain tuple: give a named tuple without __iter__, "
+                                 "__getitem__ and __len__ of its own, or a dataclass")
         return "tuple", cls, tuple(flatten(part, leaves, types_, depth + 1) for part in value)
     if isinstance(value, list):
         return "list", tuple(flatten(part, leaves, types_, depth + 1) for part in value)
@@ -120,30 +125,46 @@ def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -
     return "static", Static(value)
 
 
-class Static:
-    """A static argument in a key: by value, if it has a hash, or by identity."""
+def frozen(value: Any) -> Any:
+    """A static argument as what it is equal to: by value, if it is made of numbers, texts, arrays and collections or has
+    a hash; else by identity."""
+    kind = type(value)
+    if kind in (list, tuple):
+        return kind, tuple(map(frozen, value))
+    if kind is dict:
+        return kind, tuple((frozen(key), frozen(part)) for key, part in value.items())
+    if kind is np.ndarray and not value.dtype.hasobject:
+        return kind, value.dtype, value.shape, value.tobytes()
+    if kind in (float, complex):
+        return kind, repr(value)  # of zeros the sign, too
+    if dataclasses.is_dataclass(value) and kind.__hash__ is None:
+        return kind, tuple(frozen(getattr(value, f.name)) for f in dataclasses.fields(value))
+    try:
+        hash(value)
+    except TypeError:
+        return kind, frozenset(value) if kind is set else id(value)
+    return kind, value
 
-    __slots__ = ("value",)
+
+class Static:
+    """A static argument in a key."""
+
+    __slots__ = ("value", "frozen")
 
     def __init__(self, value: Any):
         self.value = value
+        self.frozen = frozen(value)
 
     def __hash__(self) -> int:
-        try:
-            return hash((type(self.value), self.value))
-        except TypeError:
-            return id(self.value)
+        return hash(self.frozen)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Static) or type(other.value) is not type(self.value):
+        if not isinstance(other, Static):
             return False
-        if self.value is other.value:
-            return True
         try:
-            hash(self.value)
-            return bool(self.value == other.value)
+            return bool(self.frozen == other.frozen)
         except Exception:
-            return False
+            return self.value is other.value
 
 
 def unflatten(interp: Interpreter, key: Any, parts: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import types
 from typing import Any, Callable
 
@@ -21,14 +22,21 @@ from .lists import arrays_in, growing, item, length
 from .source import Scope
 from .values import (
     KINDS, Array, DictObject, Fixed, Function, Generated, Growing, ListObject, Method, Sequence, Struct, Text, Weak, describe,
-    is_staged, kind_of, kind_of_number, known, shape_text, usable,
+    is_staged, is_written, kind_of, kind_of_number, known, shape_text, usable,
 )
 
 
 # Names of special methods that differ from those of the operators' nodes.
 SPECIAL: dict[type, str] = {
     ast.Mult: "mul", ast.Div: "truediv", ast.MatMult: "matmul", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
+    ast.USub: "neg", ast.UAdd: "pos", ast.NotEq: "ne", ast.LtE: "le", ast.GtE: "ge",
 }
+# The comparison with the operands in the other order.
+REFLECTED: dict[type, str] = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "gt", ast.LtE: "ge", ast.Gt: "lt", ast.GtE: "le"}
+
+
+def special_name(kind: type) -> str:
+    return SPECIAL.get(kind, kind.__name__.lower())
 
 
 class Expressions(Control):
@@ -126,20 +134,27 @@ class Expressions(Control):
         if isinstance(a, (str, Text)) and isinstance(b, (str, Text)) and is_staged((a, b)) and kind is ast.Add:
             return self.joined_text([a, b])
         for owner, other, sign in ((a, b, "__"), (b, a, "__r")):
-            if isinstance(owner, Struct):
-                method = f"{sign}{SPECIAL.get(kind, kind.__name__.lower())}__"
-                if isinstance(getattr(owner.cls, method, None), types.FunctionType):
-                    return self.call(Method(owner, method), [other], {})
+            method = self.special(owner, f"{sign}{special_name(kind)}__")
+            if method is not None:
+                made = self.call(method, [other], {})
+                if made is not NotImplemented:
+                    return made
         return binary(self.emit, self.state, kind, a, b)
 
     def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:
         value = self.eval(node.operand)
         if isinstance(node.op, ast.Not):
-            found = truth(self.emit, value)
-            if isinstance(found, bool):
-                return not found
-            return Weak("bool", self.emit.op("LogicalNot", [found])[0])
-        return unary(self.emit, type(node.op), value)
+            return self.negation(value)
+        method = self.special(value, f"__{special_name(type(node.op))}__")
+        return unary(self.emit, type(node.op), value) if method is None else self.call(method, [], {})
+
+    def special(self, owner: Any, name: str) -> Method | None:
+        """A special method that the user wrote, of a dataclass or a named tuple."""
+        if isinstance(owner, Struct) or isinstance(owner, tuple) and type(owner) is not tuple:
+            found = getattr(owner.cls if isinstance(owner, Struct) else type(owner), name, None)
+            if is_written(found):
+                return Method(owner, name)
+        return None
 
     def ev_BoolOp(self, node: ast.BoolOp) -> Any:
         return self.bool_op(isinstance(node.op, ast.And), node.values)
@@ -191,16 +206,34 @@ class Expressions(Control):
                 same = a is b
             return same == isinstance(op, ast.Is)
         if isinstance(op, (ast.In, ast.NotIn)):
-            found = self.contains(a, b)
-            if isinstance(op, ast.In):
-                return found
-            return not found if isinstance(found, bool) else Weak("bool", self.emit.op("LogicalNot", [found.id])[0])
+            method = self.special(b, "__contains__")
+            found = self.contains(a, b) if method is None else self.call(method, [a], {})
+            return found if isinstance(op, ast.In) else self.negation(found)
+        for owner, other, name in ((a, b, special_name(type(op))), (b, a, REFLECTED[type(op)])):
+            method = self.special(owner, f"__{name}__")
+            if method is None and name == "ne":
+                method = self.special(owner, "__eq__")
+                if method is not None:
+                    return self.negation(self.call(method, [other], {}))
+            if method is not None:
+                made = self.call(method, [other], {})
+                if made is not NotImplemented:
+                    return made
+        if isinstance(op, (ast.Eq, ast.NotEq)) and isinstance(a, Struct) and isinstance(b, Struct) and a.cls is b.cls:
+            if getattr(a.cls, "__dataclass_params__").eq:
+                names = [f.name for f in dataclasses.fields(a.cls) if f.compare]
+                a, b = (tuple(part.fields[name] for name in names) for part in (a, b))
         if isinstance(op, (ast.Eq, ast.NotEq)) and (isinstance(a, Text) or isinstance(b, Text)):
             if not isinstance(a, (str, Text)) or not isinstance(b, (str, Text)):
                 return isinstance(op, ast.NotEq)
             name = "Equal" if isinstance(op, ast.Eq) else "NotEqual"
             return Weak("bool", self.emit.op(name, [self.string(a), self.string(b)])[0])
         return compare(self.emit, type(op), a, b)
+
+    def negation(self, value: Any) -> Any:
+        """`not value`."""
+        found = truth(self.emit, value)
+        return not found if isinstance(found, bool) else Weak("bool", self.emit.op("LogicalNot", [found])[0])
 
     def truth_of_comparison(self, kind: type, a: Any, b: Any) -> Any:
         return truth(self.emit, compare(self.emit, kind, a, b))
@@ -407,6 +440,9 @@ class Expressions(Control):
     def item(self, owner: Any, index: Any) -> Any:
         """`owner[index]`."""
         index = indexing.normal(index)
+        method = self.special(owner, "__getitem__")
+        if method is not None:
+            return self.call(method, [index], {})
         if isinstance(owner, Array):
             return indexing.get(self.emit, owner, index, self.as_index_array)
         if isinstance(owner, DictObject):
@@ -514,6 +550,9 @@ class Expressions(Control):
         """A value as something to iterate over."""
         if isinstance(value, Sequence):
             return value
+        method = self.special(value, "__iter__")
+        if method is not None:
+            return self.sequence(self.call(method, [], {}))
         if isinstance(value, Array):
             if value.ndim == 0:
                 raise Refused("iteration over a 0-d array")
@@ -623,6 +662,8 @@ class Expressions(Control):
         """The items of a value whose length is static."""
         if isinstance(value, ListObject) and isinstance(value.items, Fixed):
             return [*value.items.items]
+        if self.special(value, "__iter__") is not None:
+            value = self.sequence(value)
         if isinstance(value, tuple):
             return [*value]
         if isinstance(value, DictObject):

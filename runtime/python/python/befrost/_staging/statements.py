@@ -9,6 +9,7 @@ import numpy as np
 
 from .arithmetic import truth
 from .errors import Refused, note
+from .expressions import special_name
 from .indexing import Slice, normal
 from .interpreter import RETURN, VALUE, Control
 from .lists import arrays_in, growing, with_item
@@ -139,6 +140,9 @@ class Statements(Control):
         return value, store, base
 
     def augmented(self, node: ast.AugAssign, old: Any, value: Any) -> Any:
+        method = self.special(old, f"__i{special_name(type(node.op))}__")
+        if method is not None:
+            return self.call(method, [value], {})
         if isinstance(old, ListObject) and isinstance(node.op, ast.Add):
             # In place: all names of the list see it.
             self.extend(old, value)
@@ -204,6 +208,10 @@ class Statements(Control):
 
     def set_item(self, node: ast.expr, owner: Any, store: Callable[[Any], None] | None, index: Any, value: Any) -> None:
         """Gives the owner that an expression names another item."""
+        method = self.special(owner, "__setitem__")
+        if method is not None:
+            self.call(method, [index, value], {})
+            return
         if isinstance(owner, DictObject):
             if is_staged(index):
                 raise Refused("a key of a dict must be known when the function is compiled", code="P0109")

@@ -53,6 +53,10 @@ class Texts(Control):
         """`str(value)`, or `repr(value)`: a str or a Text."""
         if isinstance(value, Text):
             return value
+        method = None if representation else self.special(value, "__str__")
+        method = method or self.special(value, "__repr__")
+        if method is not None:
+            return self.call(method, [], {})
         if isinstance(value, Array) and value.const is None:
             made = Text(self.emit.op("_NumpyString", [self.emit.id(value)])[0])
             if not representation:
@@ -98,6 +102,9 @@ class Texts(Control):
             value = self.text(value, representation=True)
         elif convert == "s":
             value = self.text(value)
+        method = self.special(value, "__format__")
+        if method is not None:
+            return self.call(method, [spec], {})
         if not is_staged(value):
             try:
                 return format(self.plain(value), spec)

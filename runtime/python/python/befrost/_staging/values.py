@@ -274,6 +274,19 @@ class Method:
         self.name = name
 
 
+def is_written(method: Any) -> bool:
+    """True for a method that the user wrote: no class of Python's has it, nor did a decorator make it."""
+    if not isinstance(method, types.FunctionType) or method.__code__.co_filename == "<string>":
+        return False
+    return method.__globals__.get("__name__") not in ("collections", "dataclasses", "reprlib", "functools", "typing")
+
+
+def is_plain_tuple(cls: type) -> bool:
+    """True for tuple, and for named tuples that are made, iterated over and indexed as such."""
+    return cls is tuple or hasattr(cls, "_fields") and not any(
+        is_written(getattr(cls, name, None)) for name in ("__iter__", "__getitem__", "__len__", "__new__"))
+
+
 def is_staged(value: Any) -> bool:
     """True if anything in a value is only known when the function runs."""
     if isinstance(value, Array):

@@ -41,8 +41,9 @@ def python_len(interp: Any, x: Any) -> Any:
         return len(x.items)
     if isinstance(x, Sequence):
         return x.length
-    if isinstance(x, Struct) and hasattr(x.cls, "__len__"):
-        return interp.call(interp.attribute(x, "__len__"), [], {})
+    method = interp.special(x, "__len__")
+    if method is not None:
+        return interp.call(method, [], {})
     if isinstance(x, Weak) or kind_of_number(x):
         raise Refused(f"object of type '{weak_kind(x)}' has no len()")
     if isinstance(x, Text):
@@ -143,6 +144,12 @@ def python_reversed(interp: Any, items: Any) -> Any:
     last = interp.operate(ast.Sub, inner.length, 1)
     return Sequence(inner.length, lambda i: inner.get(interp.operate(ast.Sub, last, i)), is_staged=inner.is_staged,
                     can_stage=inner.can_stage, what="reversed")
+
+
+@entry(builtins.iter)
+def python_iter(interp: Any, items: Any) -> Any:
+    inner = interp.sequence(items)
+    return Sequence(inner.bound, inner.get, is_staged=inner.is_staged, can_stage=inner.can_stage, what="iterator")
 
 
 @entry(builtins.map)
@@ -288,7 +295,8 @@ def python_abs(interp: Any, x: Any) -> Any:
         return Weak(kind, interp.emit.op("Abs", [interp.emit.id(x, KINDS[kind])])[0])
     if isinstance(x, Array):
         return run_ufunc(interp.emit, np.absolute, [x])
-    return interp.call_static(abs, [x], {})
+    method = interp.special(x, "__abs__")
+    return interp.call_static(abs, [x], {}) if method is None else interp.call(method, [], {})
 
 
 @entry(builtins.divmod)
