@@ -24,6 +24,8 @@ array_that_a_closure_has array_that_a_list_has element_of_a_copy""",
     "P0107": "endless",
     "P0108": "returns_function",
     "P0109": "truth_of_a_dataclass truth_of_a_text length_of_a_text staged_key",
+    "P0110": """list_that_doubles list_that_doubles_in_place text_that_doubles integer_that_is_squared
+width_of_a_known_format calls_that_double""",
     "P0112": """shortest_format_with_precision format_with_sign_and_zeros format_of_a_complex_number
 get_without_a_key reciprocal_of_integers argument_that_a_ufunc_lacks_here
 argument_that_a_function_lacks_here insertion_into_a_matrix prints_elsewhere index_of_one_boolean

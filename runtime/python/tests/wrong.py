@@ -329,6 +329,50 @@ def named_tuple_with_a_length(x):
     return len(Sized(x))  # HERE
 
 
+@wrong(["list", "more than 1048576"], i64(1))
+def list_that_doubles(x):
+    items = [x]
+    for _ in range(60):
+        items = items + items  # HERE
+    return items[0]
+
+
+@wrong(["list", "more than 1048576"], i64(1))
+def list_that_doubles_in_place(x):
+    items = [x]
+    for _ in range(60):
+        items.extend(items)  # HERE
+    return items[0]
+
+
+@wrong(["str", "more than 1048576"], i64(1))
+def text_that_doubles(x):
+    text = "a"
+    for _ in range(60):
+        text += text  # HERE
+    return x
+
+
+@wrong(["bits"], i64(1))
+def integer_that_is_squared(x):
+    n = 10
+    for _ in range(60):
+        n = n * n  # HERE
+    return x
+
+
+@wrong(["9999999999d", "4096 characters"], i64(1))
+def width_of_a_known_format(x):
+    return x + len(f"{3:9999999999d}")  # HERE
+
+
+@wrong(["inlined", "16384"], i64(1))
+def calls_that_double(x):
+    def calls(n):
+        return x if n == 0 else calls(n - 1) + calls(n - 1)  # HERE
+    return calls(30)  # NOTE
+
+
 @wrong(["with"], i64(1))
 def uses_with(x):
     with np.errstate():  # HERE

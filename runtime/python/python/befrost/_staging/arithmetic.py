@@ -441,6 +441,7 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
     if isinstance(a, Array) and isinstance(b, (tuple, list)) or isinstance(b, Array) and isinstance(a, (tuple, list)):
         return run_ufunc(emit, ufunc, [as_array(emit, a), as_array(emit, b)])
     if isinstance(a, tuple) and isinstance(b, tuple) and kind is ast.Add:
+        expect_few(len(a) + len(b), "tuple")
         return tuple(a) + tuple(b)
     if isinstance(a, DictObject) and isinstance(b, DictObject) and kind is ast.BitOr:
         return DictObject(state, {**a.items, **b.items})
@@ -450,14 +451,22 @@ def binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any) -> Any:
     return _static(python, a, b, sign)
 
 
+def expect_few(n: int, what: str) -> None:
+    """Refuses a collection that is made while compiling, if it has too many items."""
+    if n > MAX_STATIC_ITEMS:
+        raise Refused(f"a {what} of {n} items is made while compiling, more than {MAX_STATIC_ITEMS}", code="P0110")
+
+
 def _static(python: Any, a: Any, b: Any, sign: str) -> Any:
-    if sign in ("**", "<<") and isinstance(a, int) and isinstance(b, int):
-        bits = a.bit_length() * b if sign == "**" else a.bit_length() + b
+    if sign in ("**", "<<", "*") and isinstance(a, int) and isinstance(b, int):
+        bits = a.bit_length() * b if sign == "**" else a.bit_length() + (b if sign == "<<" else b.bit_length())
         if bits > MAX_STATIC_BITS:
             raise Refused(f"{describe(a)} {sign} {describe(b)} has more than {MAX_STATIC_BITS} bits", code="P0110")
+    if sign == "+" and isinstance(a, (tuple, str, bytes)) and isinstance(b, (tuple, str, bytes)):
+        expect_few(len(a) + len(b), type(a).__name__)
     for items, n in ((a, b), (b, a)):
-        if sign == "*" and isinstance(items, (tuple, str, bytes)) and isinstance(n, int) and len(items) * n > MAX_STATIC_ITEMS:
-            raise Refused(f"a {type(items).__name__} of {len(items) * n} items", code="P0110")
+        if sign == "*" and isinstance(items, (tuple, str, bytes)) and isinstance(n, int):
+            expect_few(len(items) * n, type(items).__name__)
     try:
         return python(a, b)
     except Exception as error:
@@ -467,6 +476,7 @@ def _static(python: Any, a: Any, b: Any, sign: str) -> Any:
 def _list_binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any, sign: str) -> Any:
     if kind is ast.Add and isinstance(a, ListObject) and isinstance(b, ListObject):
         if isinstance(a.items, Fixed) and isinstance(b.items, Fixed):
+            expect_few(len(a.items.items) + len(b.items.items), "list")
             return ListObject(state, a.items.items + b.items.items)
         if isinstance(b.items, Fixed):
             from .lists import extended
@@ -475,8 +485,7 @@ def _list_binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any, sign: st
     if kind is ast.Mult:
         items, n = (a, b) if isinstance(a, ListObject) else (b, a)
         if isinstance(n, int) and isinstance(items, ListObject) and isinstance(items.items, Fixed):
-            if len(items.items.items) * n > MAX_STATIC_ITEMS:
-                raise Refused(f"a list of {len(items.items.items) * n} items", code="P0110")
+            expect_few(len(items.items.items) * n, "list")
             return ListObject(state, items.items.items * n)
     raise Refused(f"'{sign}' of {describe(a)} and {describe(b)}")
 

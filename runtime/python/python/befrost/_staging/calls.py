@@ -21,7 +21,7 @@ import numpy as np
 from .._functions import Gradient, static
 from .._tensor import Tensor
 from .._variable import Variable
-from .arithmetic import as_array, is_numeric, truth
+from .arithmetic import as_array, expect_few, is_numeric, truth
 from .errors import Refused, note
 from .interpreter import MAX_DEPTH, RETURN, VALUE, Control, Frame
 from .joins import Differ
@@ -41,6 +41,9 @@ LIBRARIES = ("numpy", "math", "builtins", "functools", "itertools", "operator", 
 # Modules and builtins whose functions answer differently each time.
 CHANGING = ("random", "time", "datetime", "secrets", "uuid", "os", "io", "sys", "socket", "subprocess", "numpy.random")
 CHANGING_BUILTINS = ("open", "input", "exec", "eval", "compile", "globals", "locals", "vars", "breakpoint")
+
+# Limit of the calls that are inlined, so that the time is bounded.
+MAX_CALLS = 1 << 14
 
 REDUCTIONS: dict[Any, Any] = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
                               np.logical_and: np.all, np.logical_or: np.any}
@@ -64,6 +67,7 @@ class Calls(Control):
     """Evaluates calls."""
 
     allows_changing = False
+    n_inlined = 0
 
     def ev_Call(self, node: ast.Call) -> Any:
         function = self.eval(node.func)
@@ -297,9 +301,12 @@ class Calls(Control):
                     raise Refused(f"'{name}' calls itself with values of the same types: a recursion whose end "
                                   "depends on data cannot be compiled; use a loop", code="P0111")
             active = active.caller
-        if n_same > MAX_DEPTH // 2 or frame.n_calls > MAX_DEPTH:
-            raise Refused(f"'{name}' recurses more than {min(n_same, MAX_DEPTH)} calls deep: a recursion must end "
-                          "while it is compiled", code="P0111")
+        if n_same > MAX_DEPTH // 2:
+            raise Refused(f"'{name}' recurses more than {n_same} calls deep: a recursion must end while it is compiled", code="P0111")
+        self.n_inlined += 1
+        if frame.n_calls > MAX_DEPTH or self.n_inlined > MAX_CALLS:
+            what = f"nested more than {MAX_DEPTH} deep" if frame.n_calls > MAX_DEPTH else f"more than {MAX_CALLS}"
+            raise Refused(f"the calls that are inlined are {what}", code="P0110")
         for key, value in bound.items():
             frame.cells[key] = (self.named(value), None)
         self.frame = frame
@@ -466,7 +473,12 @@ class Calls(Control):
 
     def extend(self, owner: ListObject, value: Any) -> None:
         if isinstance(value, ListObject) and isinstance(value.items, Fixed) or isinstance(value, (tuple, DictObject)):
-            for part in self.all_items(value):
+            more = self.all_items(value)
+            if isinstance(owner.items, Fixed):
+                expect_few(len(owner.items.items) + len(more), "list")
+                self.change(owner, "items", Fixed((*owner.items.items, *more)))
+                return
+            for part in more:
                 self.append(owner, part)
             return
         if isinstance(value, ListObject):

@@ -23,14 +23,23 @@ REFUSED = {
 }
 
 
+# Limit of the statements that are executed while compiling, so that the time is bounded.
+MAX_STATEMENTS = 1 << 19
+
+
 class Statements(Control):
     """Executes statements."""
+
+    n_executed = 0
 
     def block(self, statements: list[ast.stmt], start: int = 0) -> None:
         """Executes statements, from one on, until control flow leaves."""
         for i in range(start, len(statements)):
             statement = statements[i]
             before, self.node = self.node, statement
+            self.n_executed += 1
+            if self.n_executed > MAX_STATEMENTS:
+                raise Refused(f"more than {MAX_STATEMENTS} statements are executed while compiling", code="P0110")
             if isinstance(statement, ast.If):
                 if self.if_statement(statement, statements, i + 1):
                     return

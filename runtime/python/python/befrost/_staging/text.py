@@ -105,6 +105,9 @@ class Texts(Control):
         method = self.special(value, "__format__")
         if method is not None:
             return self.call(method, [spec], {})
+        widths = re.findall(r"\d+", spec)
+        if widths and max(map(int, widths)) > MAX_WIDTH:
+            raise Refused(f"the format '{spec}' makes more than {MAX_WIDTH} characters", code="P0110")
         if not is_staged(value):
             try:
                 return format(self.plain(value), spec)
@@ -123,8 +126,6 @@ class Texts(Control):
         if found is None or is_text and (found["sign"] or found["group"] or found["precision"] or found["type"] not in ("", "s")):
             raise Refused(f"the format '{spec}' of a value that is only known when it runs", code="P0112")
         align, fill, width = found["align"], found["fill"] or " ", int(found["width"] or 0)
-        if width > MAX_WIDTH:
-            raise Refused(f"the format '{spec}' makes more than {MAX_WIDTH} characters", code="P0110")
         if found["zero"] and (align or is_text):
             fill = found["fill"] or "0"
         if is_text:

@@ -337,6 +337,8 @@ def describe(value: Any) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(map(describe, value)) + ")"
     kind = kind_of_number(value)
+    if kind == "int" and value.bit_length() > 256:
+        return f"int of {value.bit_length()} bits"
     if kind:
         return f"{kind} {value!r}"
     text = repr(value)

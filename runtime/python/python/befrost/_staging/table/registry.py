@@ -7,6 +7,7 @@ with others is refused. Functions that are computed by NumPy when everything is 
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any, Callable
 
 import numpy as np
@@ -21,10 +22,12 @@ NONE = np._NoValue
 
 
 def entry(*functions: Any) -> Callable[[Any], Any]:
-    """Makes a Python function the handler of these functions."""
+    """Makes a Python function the handler of these functions; not of what a program put in their place before."""
     def add(handler: Any) -> Any:
         for function in functions:
-            TABLE[function] = handler
+            module = str(getattr(function, "__module__", None))
+            if not isinstance(function, types.FunctionType) or module.split(".")[0] in ("befrost", "numpy", "functools"):
+                TABLE[function] = handler
         return handler
     return add
 
