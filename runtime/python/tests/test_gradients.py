@@ -111,3 +111,16 @@ def test_refused() -> None:
         bf.grad(lambda x: x)(np.ones(2))
     with pytest.raises(bf.CompileError, match="float dtype"):
         bf.grad(lambda x: x)(np.int64(1))
+
+
+def test_gradients_of_gradients() -> None:
+    cube = bf.grad(lambda x: x**3)
+    assert bf.grad(cube)(2.0) == 12 and bf.grad(bf.grad(cube))(2.0) == 6
+    assert [float(part) for part in bf.value_and_grad(bf.grad(lambda x, y: x * x * y), 1)(2.0, 3.0)] == [12.0, 4.0]
+
+
+def test_arguments_of_all_kinds() -> None:
+    def f(x: Any, *rest: Any, k: Any = 2.0, **named: Any) -> Any:
+        return x * rest[0] * k * named["z"]
+
+    assert bf.grad(f)(3.0, 4.0, k=5.0, z=2.0) == 40 and bf.grad(f, 1)(3.0, 4.0, z=1.0) == 6

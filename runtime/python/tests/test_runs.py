@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import functools
 import io
 import json
 import os
@@ -412,3 +413,42 @@ class PlainTuple(tuple):  # type: ignore[type-arg]
 def test_tuples_of_other_classes_are_refused() -> None:
     with pytest.raises(TypeError, match="PlainTuple"):
         bf.function(lambda t: t[0])(PlainTuple((1.0, 2.0)))
+
+
+class Methods:
+    k = 3
+
+    @bf.function
+    def scaled(self, x: Any) -> Any:
+        return x * self.k
+
+
+def tenfold(f: Any) -> Any:
+    @functools.wraps(f)
+    def run(*args: Any) -> Any:
+        return f(*args) * 10
+    return run
+
+
+def test_methods_and_decorated_functions() -> None:
+    made = Methods()
+    assert made.scaled(2) == 6 and bf.function(made.scaled, level=0)(2) == 6
+
+    @bf.function
+    @tenfold
+    def following(x: Any) -> Any:
+        return x + 1
+
+    assert following(1) == 20
+
+
+def test_options_and_arguments_that_are_wrong() -> None:
+    with pytest.raises(KeyError, match="did you mean 'axis'"):
+        bf.function(lambda x, axis: x, static=["axes"])
+    wrong: list[dict[str, Any]] = [{"unroll": -1}, {"unroll": "a"}, {"max_memory": -1}]
+    for options in wrong:
+        with pytest.raises(bf.InvalidArgumentError, match=next(iter(options))):
+            bf.function(lambda x: x, **options)
+    for array in (np.ma.masked_array([1, 2], [False, True]), np.matrix([[1, 2]])):
+        with pytest.raises(TypeError, match="operators of its own"):
+            bf.function(lambda x: x * x)(array)

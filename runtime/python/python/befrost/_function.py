@@ -20,7 +20,7 @@ import numpy as np
 
 from . import _native
 from ._coroutines import on_thread
-from ._errors import CompileError, raise_failure, raise_refused
+from ._errors import CompileError, InvalidArgumentError, raise_failure, raise_refused
 from ._functions import Gradient
 from ._model import _options, unknown, write_file
 from ._progress import Progress
@@ -102,6 +102,14 @@ class Function(_native.Dispatcher):
         self._lock = threading.RLock()
         self._compilations = 0
         code = function.__code__
+        names = [*code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]]
+        for name in self._static:
+            if name not in names and not code.co_flags & 0x0C:
+                raise unknown("argument", name, names)
+        if not isinstance(unroll, int) or unroll < 0:
+            raise InvalidArgumentError(f"unroll is {unroll!r}, not a number of iterations")
+        if max_memory is not None and max_memory < 0:
+            raise InvalidArgumentError(f"max_memory is {max_memory!r}, not a number of bytes")
         self._simple = None
         if not code.co_flags & 0x0C and not code.co_kwonlyargcount and not function.__defaults__ and not self._static:
             self._simple = code.co_varnames[:code.co_argcount]
@@ -138,7 +146,8 @@ class Function(_native.Dispatcher):
             return dict(zip(self._simple, args))
         import inspect
 
-        bound = inspect.signature(self._function).bind(*args, **kwargs)
+        # Of a function that a decorator made, not of the one that it wraps.
+        bound = inspect.signature(self._function, follow_wrapped=False).bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.arguments
 
@@ -335,7 +344,8 @@ def function(f: Callable[..., Any] | None = None, *, level: int | None = None, u
     if isinstance(f, Function):
         f = f.__befrost_function__
     if isinstance(f, types.MethodType):
-        return types.MethodType(Function(f.__func__, **options), f.__self__)  # type: ignore[arg-type]
+        plain: Any = getattr(f.__func__, "__befrost_function__", f.__func__)
+        return types.MethodType(Function(plain, **options), f.__self__)
     return Function(f, **options)  # type: ignore[arg-type]
 
 
@@ -351,6 +361,8 @@ def _gradient(f: Any, gradient: Gradient, options: dict[str, Any]) -> Function:
 
             def f(*args: Any) -> Any:
                 return inner(*args)
+
+            f.__module__ = inner.__module__  # it is interpreted as the user's function is
         else:
             f = f.__befrost_function__
     return Function(f, gradient=gradient, **options)

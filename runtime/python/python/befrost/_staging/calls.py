@@ -297,7 +297,8 @@ class Calls(Control):
         while active is not None:
             if active.signature is not None and active.signature[0] is node:
                 n_same += 1
-                if active.signature[1] == frame.signature[1] and is_staged(tuple(bound.values())):
+                is_again = active.function is function and active.signature[1] == frame.signature[1]
+                if is_again and is_staged(tuple(bound.values())):
                     raise Refused(f"'{name}' calls itself with values of the same types: a recursion whose end "
                                   "depends on data cannot be compiled; use a loop", code="P0111")
             active = active.caller

@@ -104,6 +104,8 @@ def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -
         return kind
     if is_array(value):
         array = as_numpy(value)
+        if isinstance(value, np.ndarray) and type(value).__mul__ is not np.ndarray.__mul__:
+            raise WrongTypeError(f"an argument is a {type(value).__name__}, an array with operators of its own: give np.asarray of it")
         if kind_of(array.dtype) not in "biufc" or array.dtype.itemsize > 16 or array.dtype in (np.longdouble, np.clongdouble):
             raise WrongTypeError(f"an argument is an array of dtype {array.dtype}: give numbers or booleans")
         types_.append(Leaf(None, array.dtype.newbyteorder("="), array.shape))
@@ -245,8 +247,19 @@ def stage(function: types.FunctionType, keys: dict[str, Any], leaf_types: list[L
                 values.append(Weak(leaf.kind, id) if leaf.kind else Array(leaf.dtype, leaf.shape, id, owned=False))
             frame.cells[name] = (unflatten(interp, key, iter(values)), None)
         if gradient is not None:
-            args = [frame.cells[name][0] for name in keys]
-            result = interp.gradient(function, gradient, args, {})
+            args: list[Any] = []
+            kwargs: dict[str, Any] = {}
+            for at, name in enumerate(keys):
+                value = frame.cells[name][0]
+                if node.args.vararg is not None and name == node.args.vararg.arg:
+                    args += value
+                elif node.args.kwarg is not None and name == node.args.kwarg.arg:
+                    kwargs.update(value.items)
+                elif at < code.co_argcount:
+                    args.append(value)
+                else:
+                    kwargs[name] = value
+            result = interp.gradient(function, gradient, args, kwargs)
             return finished(interp, result)
         interp.frame = frame
         frame.signature = (node, None)
