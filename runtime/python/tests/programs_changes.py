@@ -316,3 +316,36 @@ def operators_of_a_dataclass(x: Any, y: Any) -> Any:
     a, b = d
     return (e.x, d[0], d[1], a, b, abs(d), (-d).y, d < Vector(0.0, y), Vector(x, y, "a") == Vector(x, y, "b"),
             Vector(x, y) != Vector(x + 1, y), [v for v in d])
+
+
+@program((X, i64(2)), (X, i64(0)))
+def state_of_a_loop(x: Any, n: Any) -> Any:
+    state: Any = {"sum": 0.0, "seen": [], "best": (0, -1.0), "inner": {"k": 0, "items": [1]}}
+    seen, inner = state["seen"], state["inner"]
+    for i in range(n):
+        state["sum"] += x[i]
+        state["seen"].append(x[i])
+        state["inner"]["k"] += i
+        inner["items"].append(i)
+        if x[i] > state["best"][1]:
+            state["best"] = (i, x[i])
+            seen.append(0.0)
+    return state, seen, inner
+
+
+@program((X, i64(3)), (X, i64(1)))
+def conditions_of_lists_and_numbers(x: Any, n: Any) -> Any:
+    queue, k = [x[0]], 0
+    empty: list[int] = []
+    while queue and k < n:
+        k += 1
+        queue.append(x[k])
+    assert queue and n, "never"
+    is_few = not (queue and n > 1)
+    which = 1 if (n and queue) or empty else 2
+    return k, queue, is_few, which, [i for i in range(n) if queue and i]
+
+
+@program((A([[1.0, 2.0], [3.0, 5.0]]),))
+def weights_of_an_axis(m: Any) -> Any:
+    return np.average(m, axis=1, weights=[1, 2]), np.average(m, axis=0, weights=m[0]), np.average(m, weights=m)

@@ -142,9 +142,10 @@ class Expressions(Control):
         return binary(self.emit, self.state, kind, a, b)
 
     def ev_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        value = self.eval(node.operand)
         if isinstance(node.op, ast.Not):
-            return self.negation(value)
+            found = self.condition(node.operand)
+            return not found if isinstance(found, bool) else Weak("bool", self.emit.op("LogicalNot", [found])[0])
+        value = self.eval(node.operand)
         method = self.special(value, f"__{special_name(type(node.op))}__")
         return unary(self.emit, type(node.op), value) if method is None else self.call(method, [], {})
 

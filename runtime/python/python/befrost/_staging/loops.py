@@ -250,7 +250,7 @@ class Loops(Control):
                 end = self.state.take(inner) if inner is not None else {}
                 once = at_least_once
             self.state.take(mark)
-            grown = self.grow(carried, end, once, sites, depth)
+            grown = self.grow(carried, end, once, sites, depth, mark.clock)
             if error is None and not grown:
                 break
             if error is not None and not grown:
@@ -333,8 +333,10 @@ class Loops(Control):
         evaluate()
         self.staged_loop(node, read, step, orelse, False)
 
-    def grow(self, carried: dict[tuple[Owner, Any], Any], end: Changes, once: bool, sites: Any, depth: int) -> bool:
-        """Makes the types of the loop's variables as general as an iteration needs. True if any changed."""
+    def grow(self, carried: dict[tuple[Owner, Any], Any], end: Changes, once: bool, sites: Any, depth: int,
+             clock: int) -> bool:
+        """Makes the types of the loop's variables as general as an iteration needs. True if any changed. Lists and objects
+        in them that are older than the loop, by the clock, stay themselves."""
         grown = False
         for (owner, key), (value, site) in end.items():
             if key == ("continue", depth):
@@ -354,7 +356,7 @@ class Loops(Control):
             known = carried.get((owner, key), MISSING)
             if start is MISSING and key != VALUE and not once and not (isinstance(key, tuple) and key[0] == AT_BREAK):
                 continue
-            old = known if known is not MISSING else to_template(start)
+            old = known if known is not MISSING else to_template(start, clock)
             if isinstance(old, Poison) and known is not MISSING:
                 continue
             new: Any

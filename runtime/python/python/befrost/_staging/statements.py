@@ -350,11 +350,31 @@ class Statements(Control):
 
     def condition(self, test: ast.expr) -> bool | int:
         """The truth of an expression: static, or a boolean of the graph."""
+        if isinstance(test, ast.BoolOp):
+            return self.bool_condition(isinstance(test.op, ast.And), test.values)
         value = self.eval(test)
         before, self.node = self.node, test
         found = truth(self.emit, value)
         self.node = before
         return found  # type: ignore[no-any-return]
+
+    def bool_condition(self, is_and: bool, nodes: list[ast.expr]) -> bool | int:
+        """The truth of `and` or `or`, whose operands may be of different types."""
+        found = self.condition(nodes[0])
+        if len(nodes) == 1:
+            return found
+        if isinstance(found, bool):
+            return self.bool_condition(is_and, nodes[1:]) if found == is_and else found
+
+        def rest() -> Weak:
+            more = self.bool_condition(is_and, nodes[1:])
+            return Weak("bool", self.emit.constant(more) if isinstance(more, bool) else more)
+
+        def known() -> Weak:
+            return Weak("bool", self.emit.constant(not is_and))
+
+        made: Weak = self.choose(found, rest, known) if is_and else self.choose(found, known, rest)
+        return made.id
 
     def do_Return(self, node: ast.Return) -> None:
         value = None if node.value is None else self.eval(node.value)

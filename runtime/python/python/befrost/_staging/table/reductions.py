@@ -90,7 +90,14 @@ def mean(interp: Any, x: Any, axis: Any = None, dtype: Any = None, out: Any = No
 def average(interp: Any, x: Any, axis: Any = None, weights: Any = None) -> Any:
     if weights is None:
         return mean(interp, x, axis)
-    product = run_ufunc(interp.emit, np.multiply, [as_array(interp.emit, x), as_array(interp.emit, weights)])
+    array, weights = as_array(interp.emit, x), as_array(interp.emit, weights)
+    if weights.ndim != array.ndim:
+        if axis is None or weights.ndim != 1:
+            raise Refused("weights of another shape than the array's belong to one axis: give it")
+        at = axis_of(interp, axis, array.ndim)
+        weights = interp.call(np.reshape, [weights, (-1,) + (1,) * (array.ndim - at - 1)], {})
+        weights = interp.call(np.multiply, [interp.call(np.ones_like, [array], {}), weights], {})
+    product = run_ufunc(interp.emit, np.multiply, [array, weights])
     call = interp.call
     return run_ufunc(interp.emit, np.true_divide, [
         call(np.sum, [product], {"axis": axis}), call(np.sum, [weights], {"axis": axis})])
