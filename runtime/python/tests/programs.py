@@ -1221,3 +1221,10 @@ class Named(NamedTuple):
 def attributes_of_numbers(n: Any, x: Any) -> Any:
     pair = Named(n)
     return pair._fields, pair._asdict(), (n * 1.5).is_integer(), n.bit_count(), x.is_integer()
+
+
+@program((A([[4.0, 1.0], [1.0, 5.0], [2.0, 2.0]]),), (A([[1.0, 2.0], [3.0, -4.0], [0.5, 1.0]], np.float32),))
+def decompositions(m: Any) -> Any:
+    q, r = np.linalg.qr(m)
+    made = np.linalg.slogdet(-m[:2])
+    return q, r, np.linalg.qr(m, mode="r"), np.linalg.qr(m).Q, made.sign, made.logabsdet, np.linalg.slogdet(m.T @ m)

@@ -584,6 +584,24 @@ def svdvals(x: Any) -> Any:
     return tf.Svd(inexact(x), compute_uv=False)[0]
 
 
+QRResult: Any = type(np.linalg.qr(np.eye(1)))
+SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
+
+
+@composed(np.linalg.qr)
+def qr(a: Any, mode: Any = "reduced") -> Any:
+    if mode not in ("reduced", "complete", "r"):
+        refuse(f"the mode {mode!r} of 'numpy.linalg.qr'")
+    q, r = tf.Qr(inexact(a), full_matrices=mode == "complete")
+    return r if mode == "r" else QRResult(q, r)
+
+
+@composed(np.linalg.slogdet)
+def slogdet(a: Any) -> Any:
+    sign, logarithm = tf.LogMatrixDeterminant(inexact(a))
+    return SlogdetResult(sign, logarithm)
+
+
 @composed(np.linalg.pinv)
 def pinv(a: Any, rcond: Any = None) -> Any:
     x = inexact(a)
