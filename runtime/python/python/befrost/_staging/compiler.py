@@ -43,7 +43,8 @@ class Interpreter(Statements, Loops, Expressions, Calls, Texts):
     def outside_made(self, value: Any, sources: list[Array]) -> Any:
         """The value of an object that NumPy computed from known arrays, of which it may be a view."""
         if isinstance(value, tuple):
-            return tuple(self.outside_made(part, sources) for part in value)
+            parts = [self.outside_made(part, sources) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         if isinstance(value, list):
             return ListObject(self.state, [self.outside_made(part, sources) for part in value])
         if not isinstance(value, (np.ndarray, np.generic)):
