@@ -68,7 +68,7 @@ impl Conv2d {
         fits.then_some(Winograd { conv: self, patch, k })
     }
 
-    /// This convolution by Winograd's algorithm, if that is faster although filters are yet to be transformed.
+    /// This convolution by Winograd's algorithm, if that is faster although filters must be transformed.
     pub(super) fn winograd_of(&self, filters: &impl ColumnSource) -> Option<Winograd> {
         if filters.packed().is_some() || self.rows < LEAST_PIXELS {
             return None;

@@ -20,8 +20,8 @@ pub enum Patch {
 
 impl Patch {
     /// The patch with which Winograd's algorithm is the fastest for results of `plane` pixels; `None` where
-    /// the direct algorithm is. The table has the time as a fraction of the direct algorithm's time, measured on
-    /// AVX-512 with one image and transformed filters, for layers of VGG and ResNet and sizes between them:
+    /// the direct algorithm is. The table has the time as a fraction of the direct algorithm's time, for
+    /// AVX-512, one image and transformed filters, for layers of VGG and ResNet and sizes between them:
     ///
     /// ```text
     /// pixels        7    8    9    10   14   14   14   14   28   28   28   28   56   56   112

@@ -52,7 +52,7 @@ const AXES: usize = 3;
 
 /// A pixel on which a position depends.
 #[derive(Clone, Copy)]
-struct Tap {
+struct SampledPixel {
     pixel: usize,
     weight: f64,
     /// The derivative of the weight by the position.
@@ -60,7 +60,7 @@ struct Tap {
 }
 
 /// The taps of an axis; `None` for a tap without a pixel.
-type AxisTaps = [Option<Tap>; 4];
+type AxisTaps = [Option<SampledPixel>; 4];
 
 /// Reflects a position at the ends until it is between them. Also returns the derivative, -1, 0 or 1.
 fn reflected(x: f64, low: f64, high: f64) -> (f64, f64) {
@@ -117,7 +117,7 @@ impl GridAttrs {
         let base = if self.sampling == Sampling::Nearest { at.trunc() } else { at.floor() };
         let u = at - base;
         let tap = |offset: f64, weight: f64, slope: f64| {
-            self.pixel(base + offset, len).map(|pixel| Tap { pixel, weight, slope: slope * by })
+            self.pixel(base + offset, len).map(|pixel| SampledPixel { pixel, weight, slope: slope * by })
         };
         match self.sampling {
             Sampling::Nearest => [tap(0.0, 1.0, 0.0), None, None, None],
