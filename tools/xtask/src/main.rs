@@ -11,7 +11,7 @@
 //! random-devices [FROM N]  random programs on random devices, as one function and in parts, optimized
 //! random-gradients [FROM N]  gradients of random programs, at every level and recomputed
 //! refuse-memory      TensorFlow's graphs, with each request for memory refused in turn
-//! sizes              the sizes of small programs, against a table
+//! sizes [NAME]..     the sizes of small programs, against a table
 //! mutate-validate    the checks of BEF files, disabled one at a time: each must make a test fail
 //! ```
 //!
@@ -50,10 +50,10 @@ fn main() -> ExitCode {
         ["random-gradients"] => random_gradients("1", "5000"),
         ["random-gradients", first, n] => random_gradients(first, n),
         ["refuse-memory"] => refuse_memory(),
-        ["sizes"] => sizes::run(&root(), &target()),
+        ["sizes", names @ ..] => sizes::run(&root(), &target(), names),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- c-library FOLDER|fuzz TARGET [SECONDS]|header|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes"
+                "usage: cargo run -p xtask -- c-library FOLDER|fuzz TARGET [SECONDS]|header|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes [NAME].."
             );
             return ExitCode::from(2);
         }

@@ -4,8 +4,8 @@
 //! program ──cargo, cc──▶ a stripped file ──its size──▶ at most that of sizes.txt
 //! ```
 //!
-//! With `UPDATE=1` in the environment the table is rewritten: each size, and a hundredth more for other
-//! compilers.
+//! With `UPDATE=1` in the environment the table of all programs is rewritten: each size, and a hundredth more
+//! for other compilers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,26 +17,38 @@ const TABLE: &str = "tools/xtask/sizes.txt";
 /// The kernels of a multilayer perceptron, for programs in C; the one in Rust names them itself.
 const MLP: &str = "tf.Const tf._PackedMatMul";
 
-/// Builds the programs, prints their sizes, and compares.
-pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
+/// A program: its name, and what builds it and tells its size.
+type Program = (&'static str, fn(&Path, &Path) -> Result<u64, String>);
+
+const PROGRAMS: [Program; 3] = [
+    ("minimal", |root, target| example(root, target, "minimal")),
+    ("tiny", |root, target| example(root, target, "tiny")),
+    ("tiny.c", in_c),
+];
+
+/// Builds the programs with these names, or all, prints their sizes, and compares.
+pub(super) fn run(root: &Path, target: &Path, names: &[&str]) -> Result<(), String> {
+    if let Some(name) = names.iter().find(|name| PROGRAMS.iter().all(|(known, _)| known != *name)) {
+        return Err(format!(
+            "no program is called {name}; there are {}",
+            PROGRAMS.map(|(name, _)| name).join(", ")
+        ));
+    }
     let text = std::fs::read_to_string(root.join(TABLE));
     let allowed = table(&text.map_err(|error| format!("cannot read {TABLE}: {error}"))?)?;
     let mut lines = String::from("# The most bytes of small programs: cargo run -p xtask -- sizes\n");
     let mut too_large = Vec::new();
-    for (name, size) in [
-        ("minimal", example(root, target, "minimal")?),
-        ("tiny", example(root, target, "tiny")?),
-        ("tiny.c", in_c(root, target)?),
-    ] {
+    for (name, build) in PROGRAMS.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
+        let size = build(root, target)?;
         println!("{size:>9}  {name}");
         lines += &format!("{:>9}  {name}\n", size + size / 100);
-        match allowed.get(name) {
+        match allowed.get(*name) {
             Some(&most) if size <= most => {}
             Some(most) => too_large.push(format!("{name} has {size} bytes, more than {most}")),
             None => too_large.push(format!("{name} is not in the table")),
         }
     }
-    if std::env::var_os("UPDATE").is_some() {
+    if std::env::var_os("UPDATE").is_some() && names.is_empty() {
         return std::fs::write(root.join(TABLE), lines)
             .map_err(|error| format!("cannot write {TABLE}: {error}"));
     }
