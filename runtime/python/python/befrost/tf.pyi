@@ -4680,6 +4680,18 @@ class _Op_GridSample(_t.Protocol):
 _GridSample: _Op_GridSample
 
 @_t.type_check_only
+class _Op_GridSampleGradGrid(_t.Protocol):
+    """The gradient of `_GridSample` for the positions."""
+    def __call__(self, dy: _t.Any, x: _t.Any, grid: _t.Any, *, align_corners: bool = ..., mode: str = ..., padding_mode: str = ...) -> _n.Tensor: ...
+_GridSampleGradGrid: _Op_GridSampleGradGrid
+
+@_t.type_check_only
+class _Op_GridSampleGradImage(_t.Protocol):
+    """The gradient of `_GridSample` for the images."""
+    def __call__(self, dy: _t.Any, x: _t.Any, grid: _t.Any, *, align_corners: bool = ..., mode: str = ..., padding_mode: str = ...) -> _n.Tensor: ...
+_GridSampleGradImage: _Op_GridSampleGradImage
+
+@_t.type_check_only
 class _Op_Gru(_t.Protocol):
     """Gated recurrent units over sequences, in one or both directions."""
     def __call__(self, x: _t.Any, w: _t.Any, r: _t.Any, b: _t.Any, sequence_lens: _t.Any, initial_h: _t.Any, *, activation_alpha: _t.Sequence[float] = ..., activation_beta: _t.Sequence[float] = ..., activations: _t.Sequence[str] = ..., clip: float = ..., direction: str = ..., hidden_size: int = ..., linear_before_reset: int = ...) -> tuple[_n.Tensor, _n.Tensor]: ...
