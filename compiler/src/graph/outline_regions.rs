@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::effects::functions;
 use crate::build::query::flag;
 use crate::dialects::tf::{self, Control};
-use crate::ir::{AttrId, KnownType, Module, OpId, RegionId, StrId, TypeId, ValueId};
+use crate::ir::{AttrId, Context, KnownType, Module, OpId, RegionId, StrId, TypeId, ValueId};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::InsertionPoint;
 
@@ -43,10 +43,35 @@ pub(crate) fn outline_all(r: &mut Rewriter<'_>) -> u64 {
     if found.is_empty() {
         return 0;
     }
-    let mut taken: FxHashSet<StrId> = functions(m).into_keys().collect();
+    let mut names = Names { taken: functions(m).into_keys().collect(), last: FxHashMap::default() };
     // Inner ops follow the ops that contain them in the walk.
     found.reverse();
-    found.into_iter().map(|op| outline(r, op, &mut taken)).sum()
+    found.into_iter().map(|op| outline(r, op, &mut names)).sum()
+}
+
+/// The names of functions, and the last number that each text got: a function with thousands of branches does
+/// not try all numbers for each.
+struct Names {
+    taken: FxHashSet<StrId>,
+    last: FxHashMap<StrId, usize>,
+}
+
+impl Names {
+    /// A name that is not taken: `text`, or `text` with a number.
+    fn free(&mut self, cx: &mut Context, text: &str) -> String {
+        let stem = cx.str_id(text);
+        if self.taken.insert(stem) {
+            return text.to_owned();
+        }
+        let last = self.last.entry(stem).or_default();
+        loop {
+            *last += 1;
+            let name = format!("{text}_{last}");
+            if self.taken.insert(cx.str_id(&name)) {
+                return name;
+            }
+        }
+    }
 }
 
 /// The kind of a control flow op with regions.
@@ -88,7 +113,7 @@ pub(crate) fn captured_values(m: &Module, op: OpId) -> Vec<ValueId> {
 
 /// Outlines the regions of an op; returns their number. Regions with several blocks are not outlined: no
 /// kernel executes them.
-fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 {
+fn outline(r: &mut Rewriter<'_>, op: OpId, names: &mut Names) -> u64 {
     let m = r.ir();
     let regions = m.regions_of(op).to_vec();
     let Some(kind) = kind(m, op) else { return 0 };
@@ -118,7 +143,7 @@ fn outline(r: &mut Rewriter<'_>, op: OpId, taken: &mut FxHashSet<StrId>) -> u64 
                 (Control::While, 0) => ("cond", false),
                 (Control::While, _) => ("body", true),
             };
-            let name = r.cx().free_name(&format!("{stem}_{what}"), |name| taken.insert(name));
+            let name = names.free(r.cx(), &format!("{stem}_{what}"));
             function_of(r, function, region, &name, &captured, is_loop_body);
             r.cx().symbol_attr(&name)
         })
