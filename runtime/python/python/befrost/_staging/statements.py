@@ -451,31 +451,29 @@ class Statements(Control):
         names: list[tuple[str, Any]] = []
         matches = self.pattern(subject, case.pattern, names)
 
-        def body() -> None:
+        def bind() -> None:
             for name, value in names:
                 self.assign_name(name, value)
+
+        def body() -> None:
+            bind()
             self.block(case.body)
 
-        def guarded_body() -> None:
-            if case.guard is None:
-                body()
-                return
-            for name, value in names:
-                self.assign_name(name, value)
-            goes = self.condition(case.guard)
-            if goes is True:
-                self.block(case.body)
-            elif goes is False:
-                self.match_cases(subject, rest)
-            else:
-                self.choose(goes, lambda: self.block(case.body), lambda: self.match_cases(subject, rest))
+        def guarded(test: ast.expr) -> Any:
+            bind()
+            goes = self.condition(test)
+            return goes if isinstance(goes, bool) else Weak("bool", goes)
 
+        test = case.guard
+        if test is not None and matches is not False:
+            goes = guarded(test) if matches is True else self.choose(matches, lambda: guarded(test), lambda: False)
+            matches = goes if isinstance(goes, bool) else goes.id
         if matches is True:
-            guarded_body()
+            body()
         elif matches is False:
             self.match_cases(subject, rest)
         else:
-            self.choose(matches, guarded_body, lambda: self.match_cases(subject, rest))
+            self.choose(matches, body, lambda: self.match_cases(subject, rest))
 
     def pattern(self, subject: Any, node: ast.pattern, names: list[tuple[str, Any]]) -> Any:
         """Whether a value matches: True, False, or a boolean of the graph."""
