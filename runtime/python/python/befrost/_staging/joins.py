@@ -22,6 +22,9 @@ from .values import (
     kind_of_number,
 )
 
+# Limit of the arrays among which branches choose, so that the memory of thousands of branches is bounded.
+MAX_ROOTS = 4096
+
 
 class NumberLeaf:
     """A weak number."""
@@ -198,7 +201,12 @@ def join_leaves(a: NumberLeaf | ArrayLeaf, b: NumberLeaf | ArrayLeaf) -> NumberL
     if len(a.shape) != len(b.shape):
         raise Differ(_leaf_text(a), _leaf_text(b))
     shape = tuple(x if x == y else None for x, y in zip(a.shape, b.shape))
-    return ArrayLeaf(a.dtype, shape, a.roots | b.roots, a.owned and b.owned)
+    # A number is a view of nothing.
+    roots = a.roots | b.roots if shape else frozenset()
+    if len(roots) > MAX_ROOTS:
+        raise Refused(f"an array may be one of more than {MAX_ROOTS} others, since as many branches choose: make a copy",
+                      code="P0110")
+    return ArrayLeaf(a.dtype, shape, roots, a.owned and b.owned)
 
 
 def join(a: Any, b: Any) -> Any:
