@@ -141,6 +141,59 @@ def test_types_that_grow_in_nested_loops(tmp_path: pathlib.Path) -> None:
     assert [part.item() for part in got] == list(made(np.float64(3)))
 
 
+# The head of a loop, and what stands before the loop and at the end of its body, with the depth as {i}.
+NESTS = {
+    "for": ("for i{i} in bf.range(2):", [], []),
+    "break": ("for i{i} in range(2):", [], ["if t > x:", "    break"]),
+    "while": ("while i{i} < x:", ["i{i} = 0"], ["i{i} += 1", "if t > 7:", "    return t"]),
+    "always": ("while True:", ["i{i} = 0"], ["i{i} += 1", "y{i} = i{i}", "if y{i} >= x:", "    break"]),
+    "list": ("while len(items{i}) < x:", ["items{i} = []"], ["items{i}.append(t)"]),
+}
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_nested_loops(tmp_path: pathlib.Path, name: str) -> None:
+    # Twice as many interpretations of the body with each level would be more than the limit of statements.
+    depth = 19
+    head, before, behind = NESTS[name]
+    lines = ["import befrost as bf", "def f(x):", "    t = x * 0"]
+    for i in range(depth):
+        lines += ["    " * (i + 1) + line.format(i=i) for line in [*before, head]]
+    lines.append("    " * (depth + 1) + "t = t + 1")
+    for i in reversed(range(depth)):
+        lines += ["    " * (i + 2) + line.format(i=i) for line in behind]
+    made = load(tmp_path, "\n".join([*lines, "    return t"])).f
+    with bounded(60, 500):
+        assert bf.function(made, level=0)(np.int64(1)).item() == made(np.int64(1))
+
+
+def test_many_ifs(tmp_path: pathlib.Path) -> None:
+    source = "def f(x):\n" + "    if x > 0:\n        x = x + 1\n" * 3000 + "    return x\n"
+    with bounded(120, 150):
+        assert bf.function(load(tmp_path, source).f)(np.int64(1)).item() == 3001
+
+
+def test_many_choices_of_arrays(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from befrost._staging import joins
+
+    monkeypatch.setattr(joins, "MAX_ROOTS", 8)
+    source = "def f(x, n):\n" + "    if n > 0:\n        x = x + 1\n" * 7 + "    return x\n"
+    assert bf.function(load(tmp_path, source).f)(np.zeros(2), 1).tolist() == [7, 7]
+    more = source.replace("    return x", "    if n > 1:\n        x = x + 1\n    return x")
+    found = refused(load(tmp_path, more, "more").f, np.zeros(2), 1)
+    assert (found.code, found.lineno) == ("P0110", 16)
+
+
+def test_guarded_cases(tmp_path: pathlib.Path) -> None:
+    # The cases behind one with a guard are interpreted once, though two ways lead to them.
+    cases = "".join(f"        case {i} | {i + 1} as k if y > {i}:\n            r = {i} + k\n" for i in range(24))
+    source = f"def f(x, y):\n    match x:\n{cases}        case k:\n            r = 100 + k\n    return r\n"
+    made = load(tmp_path, source).f
+    f = bf.function(made, level=0)
+    for x in (0, 5, 6, 7, 23, 30):
+        assert f(np.int64(x), np.int64(6)).item() == made(x, 6)
+
+
 def test_endless_static_loop() -> None:
     def f(x: Any) -> Any:
         n = 0

@@ -29,14 +29,16 @@ class Site(NamedTuple):
 
 class Refused(Exception):
     """The reason why a function cannot be compiled. `sites` are innermost first; empty until it is known. `code` is one
-    of `befrost.explain`; without one the plain function would fail, too."""
+    of `befrost.explain`; without one the plain function would fail, too. `is_final` says that no more general types help."""
 
-    def __init__(self, message: str, notes: tuple[str, ...] = (), sites: tuple[Site, ...] = (), *, code: str = "P0113"):
+    def __init__(self, message: str, notes: tuple[str, ...] = (), sites: tuple[Site, ...] = (), *, code: str = "P0113",
+                 is_final: bool = False):
         super().__init__(message)
         self.message = message
         self.notes = notes
         self.sites = sites
         self.code = code
+        self.is_final = is_final
 
 
 def note(what: str, site: Site | None) -> tuple[str, ...]:

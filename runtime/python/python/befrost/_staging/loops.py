@@ -17,10 +17,13 @@ from .errors import Refused, note
 from .interpreter import AT_BREAK, RETURN, VALUE, Control, Frame
 from .joins import Differ, coerce, instantiate, join, keep_grown, leaf_type, leaves, same, to_template
 from .names import KEPT, MISSING, UNASSIGNED, Changes, Owner
+from .settled import Key, Memory, Settled, Trips, settled
 from .values import Partial, Poison, Sequence, Weak
 
 # Limit of the tries to find the types of a loop's variables.
 MAX_TRIES = 32
+# How often a function's loops begin anew where what the last try remembers does not fit.
+MAX_FORGOTTEN = 32
 
 
 class Restage(Exception):
@@ -29,6 +32,9 @@ class Restage(Exception):
 
 class Loops(Control):
     """Executes loops."""
+
+    memory: Memory | None = None
+    n_forgotten = 0
 
     def do_While(self, node: ast.While) -> None:
         def test() -> Any:
@@ -46,8 +52,8 @@ class Loops(Control):
     def loop(self, node: ast.stmt, test: Callable[[], Any], body: Callable[[], None],
              orelse: list[ast.stmt]) -> None:
         """A while loop."""
-        self.attempt(lambda: self.unrolled_loop(node, test, body, orelse),
-                     lambda: self.staged_loop(node, test, body, orelse, False))
+        self.attempt(node, lambda: self.unrolled_loop(node, test, body, orelse),
+                     lambda known: self.staged_loop(node, test, body, orelse, False, known))
 
     def for_each(self, node: ast.AST, items: Sequence, body: Callable[[Any], None], orelse: list[ast.stmt]) -> None:
         """A loop over the items of a sequence."""
@@ -61,7 +67,7 @@ class Loops(Control):
 
             self.unrolled_loop(node, test, lambda: body(items.get(position[0])), orelse)
 
-        def staged() -> None:
+        def staged(known: Settled | None) -> None:
             key = ("index", self.frame.depth + 1)
             self.state.write(self.frame, key, 0)
 
@@ -74,26 +80,40 @@ class Loops(Control):
                 body(items.get(index))
 
             length = items.length
-            self.staged_loop(node, test, step, orelse, isinstance(length, int) and length > 0)
+            self.staged_loop(node, test, step, orelse, isinstance(length, int) and length > 0, known)
 
         if items.is_staged:
-            staged()
+            staged(None if self.memory is None else self.memory.recall(self.loop_key(node)))
         elif items.can_stage:
-            self.attempt(unrolled, staged)
+            self.attempt(node, unrolled, staged)
         else:
             self.guarded_loop(node, items, body, orelse)
 
-    def attempt(self, unrolled: Callable[[], None], staged: Callable[[], None]) -> None:
-        graph = self.emit.graph
+    def loop_key(self, node: ast.AST) -> Key:
+        return node, self.frame.n_calls
+
+    def attempt(self, node: ast.AST, unrolled: Callable[[], None], staged: Callable[[Settled | None], None]) -> None:
+        graph, outer = self.emit.graph, self.memory
+        known = None if outer is None else outer.recall(self.loop_key(node))
+        if known is not None and known.is_staged:
+            staged(known)
+            return
         mark, checkpoint = self.state.mark(), graph.checkpoint()
         place = (self.frame, self.node, self.frame.depth, self.unrolled)
+        tried = self.memory = Memory(outer.clock if outer else mark.clock, known.inner if known else {})
         try:
             unrolled()
         except Restage:
+            self.memory = outer
             self.state.take(mark)
             graph.rollback(checkpoint)
             self.frame, self.node, self.frame.depth, self.unrolled = place
-            staged()
+            staged(Settled({}, tried.now, False))
+        else:
+            if outer is not None:
+                outer.record(self.loop_key(node), Settled({}, tried.now, False, is_staged=False))
+        finally:
+            self.memory = outer
 
     def count_iteration(self) -> None:
         self.unrolled += 1
@@ -201,15 +221,22 @@ class Loops(Control):
         self.state.write(frame, ("break", depth), True, self.site())
 
     def staged_loop(self, node: ast.AST, test: Callable[[], Any], body: Callable[[], None],
-                    orelse: list[ast.stmt], at_least_once: bool) -> None:
-        """A loop of the graph."""
+                    orelse: list[ast.stmt], at_least_once: bool, known: Settled | None = None) -> None:
+        """A loop of the graph. `known` is what it came to in the last try of the loop around it."""
         frame, graph, emit = self.frame, self.emit.graph, self.emit
         self.node = node
         sites = self.sites(node)
         depth = self.enter_loop(orelse)
+        outer, clock = self.memory, self.state.mark().clock
+        if outer is not None:
+            clock = outer.clock
         carried: dict[tuple[Owner, Any], Any] = {}
+        inner_loops: Trips = {}
+        if known is not None:
+            carried, inner_loops = known.start(frame, clock, at_least_once, needs_none), known.inner
         for _ in range(MAX_TRIES):
             checkpoint, mark = graph.checkpoint(), self.state.mark()
+            memory = self.memory = Memory(clock, inner_loops)
             place = (self.frame, self.node, frame.depth, self.unrolled)
             end: Changes = {}
             inner = None
@@ -227,7 +254,8 @@ class Loops(Control):
                     graph.rollback(checkpoint)
                     self.frame, self.node, frame.depth, self.unrolled = place
                     frame.depth -= 1
-                    self.test_in_body(node, test, body, orelse, depth)
+                    self.memory = outer
+                    self.test_in_body(node, test, body, orelse, depth, known)
                     return
                 once = at_least_once or always
                 block, args = graph.block(types)
@@ -249,16 +277,26 @@ class Loops(Control):
                 self.frame, self.node, frame.depth, self.unrolled = place
                 end = self.state.take(inner) if inner is not None else {}
                 once = at_least_once
+            finally:
+                inner_loops = {**inner_loops, **memory.now}
+                self.memory = outer
             self.state.take(mark)
             grown = self.grow(carried, end, once, sites, depth, mark.clock)
-            if error is None and not grown:
+            fits = error is not None or known is None or once or not known.once
+            if error is None and not grown and fits:
                 break
-            if error is not None and not grown:
+            if error is not None and (error.is_final or not grown and (
+                    known is None or self.n_forgotten >= MAX_FORGOTTEN)):
                 raise error
+            if not grown or not fits:
+                self.n_forgotten += 1
+                carried, inner_loops, known = {}, {}, None
             graph.rollback(checkpoint)
             self.frame, self.node, frame.depth, self.unrolled = place
         else:
-            raise Refused("the types of the loop's variables change in every iteration", sites=sites, code="P0104")
+            raise Refused("the types of the loop's variables change in every iteration", sites=sites, code="P0104", is_final=True)
+        if outer is not None:
+            outer.record(self.loop_key(node), settled(carried, frame, clock, inner_loops, once))
         ids: list[int] = []
         for at, template in carried.items():
             value = end[at][0] if at in end else bound[at]
@@ -314,7 +352,7 @@ class Loops(Control):
         return goes, False
 
     def test_in_body(self, node: ast.AST, test: Callable[[], Any], body: Callable[[], None],
-                     orelse: list[ast.stmt], depth: int) -> None:
+                     orelse: list[ast.stmt], depth: int, known: Settled | None) -> None:
         """A loop whose condition changes something: it is evaluated at the end of each iteration."""
         key = ("goes", depth)
 
@@ -331,7 +369,7 @@ class Loops(Control):
             self.guarded(evaluate)
 
         evaluate()
-        self.staged_loop(node, read, step, orelse, False)
+        self.staged_loop(node, read, step, orelse, False, known)
 
     def grow(self, carried: dict[tuple[Owner, Any], Any], end: Changes, once: bool, sites: Any, depth: int,
              clock: int) -> bool:
@@ -354,7 +392,7 @@ class Loops(Control):
             if isinstance(value, Partial):
                 value = value.poison
             known = carried.get((owner, key), MISSING)
-            if start is MISSING and key != VALUE and not once and not (isinstance(key, tuple) and key[0] == AT_BREAK):
+            if start is MISSING and not once and not needs_none(key):
                 continue
             old = known if known is not MISSING else to_template(start, clock)
             if isinstance(old, Poison) and known is not MISSING:
@@ -375,7 +413,9 @@ class Loops(Control):
             if known is MISSING and not isinstance(new, Poison) and (value is start or (
                     same(new, old) and not any(True for _ in leaves(new)))):
                 continue
-            if known is MISSING or not same(new, known):
+            # What cannot be used before and after an iteration has no type that the body could see.
+            is_unseen = known is MISSING and isinstance(new, Poison) and (old is MISSING or isinstance(old, Poison))
+            if not is_unseen and (known is MISSING or not same(new, known)):
                 grown = True
             carried[owner, key] = new
         return grown
@@ -386,3 +426,8 @@ class Loops(Control):
         what = f"'{key}'" if isinstance(owner, Frame) else "a list" if key == "items" else f"'.{key}'"
         return Poison(f"{what} is {error.a} before the loop and {error.b} after an iteration: it must keep its type",
                       note("it is assigned here", site), sites, code="P0104")
+
+
+def needs_none(key: Any) -> bool:
+    """True for what a loop carries though it has no value before it."""
+    return key == VALUE or isinstance(key, tuple) and key[0] == AT_BREAK
