@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -336,6 +337,23 @@ def test_explanations() -> None:
     assert "time limit" in bf.explain("DeadlineExceeded")
     with pytest.raises(KeyError, match="did you mean P01"):
         bf.explain("P0191")
+    for code in ("E0899", "E1201", "E08", "E03011"):
+        with pytest.raises(KeyError, match="no code"):
+            bf.explain(code)
+
+
+def test_explanations_of_the_compiler(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(bf.Error, match="did you mean 'logits'") as caught:
+        bf.Session(DATA / "digits_mlp.pb").save(tmp_path / "none.bef", "logit")
+    found = re.search(r"E\d{4}", str(caught.value))
+    assert found and "nearest" in bf.explain(found[0])
+    # All codes that the compiler's sources have, but those that only its tests have.
+    folder = pathlib.Path(__file__).resolve().parents[3] / "compiler" / "src"
+    sources = [path.read_text() for path in folder.rglob("*.rs") if "tests" not in path.parts and path.stem != "tests"]
+    codes = {code for text in sources for code in re.findall(r'"(E\d{4})"', text)}
+    assert len(codes) > 150
+    for code in sorted(codes):
+        assert bf.explain(code).startswith(f"{code}: ")
 
 
 def test_a_runtime(images: Any) -> None:
