@@ -16,6 +16,7 @@ use befrost::{Error, ErrorCode, HostTensor, dlpack};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyCapsule, PyDict};
 
 use crate::array::no_memory;
@@ -84,7 +85,7 @@ unsafe fn foreign(managed: NonNull<c_void>, versioned: bool) -> Foreign {
 /// The pointer in a capsule of this name.
 ///
 /// # Safety
-/// `capsule` must be an object, and the interpreter's lock held.
+/// `capsule` must be an object, and the thread attached to the interpreter.
 unsafe fn named(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<c_void>> {
     // SAFETY: the caller's contract.
     if unsafe { ffi::PyCapsule_IsValid(capsule, name.as_ptr()) } == 0 {
@@ -135,10 +136,15 @@ fn capsule_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// Takes the structure out of a capsule.
+/// Takes the structure out of a capsule. Of several threads that ask, one gets it, also where Python has no
+/// lock of its own.
 fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Foreign> {
+    with_critical_section(capsule, || take_locked(capsule))
+}
+
+fn take_locked(capsule: &Bound<'_, PyAny>) -> PyResult<Foreign> {
     let raw = capsule.as_ptr();
-    // SAFETY: `capsule` is an object, and the interpreter's lock is held.
+    // SAFETY: `capsule` is an object, and the thread is attached to the interpreter.
     let find = |name| unsafe { named(raw, name) };
     let (used, managed, versioned) = if let Some(managed) = find(PLAIN) {
         (USED_PLAIN, managed, false)
