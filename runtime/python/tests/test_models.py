@@ -13,6 +13,34 @@ import befrost.onnxruntime as ort
 DATA = pathlib.Path(__file__).resolve().parents[3] / "testdata" / "digits"
 
 
+def test_a_missing_file(tmp_path: pathlib.Path) -> None:
+    path = str(tmp_path / "absent.onnx")
+    for opened in (bf.load, bf.Session, ort.InferenceSession):
+        with pytest.raises(FileNotFoundError, match="there is no file") as caught:
+            opened(path)
+        assert isinstance(caught.value, bf.NotFoundError) and caught.value.filename == path
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    # What is there and cannot be read is another error.
+    with pytest.raises(bf.InvalidArgumentError, match="folder without a SavedModel"):
+        bf.load(tmp_path)
+
+
+def test_work_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("s", "mstd", "mstd:2", "mstd:2,4", "seeded:7"):
+        assert bf.function(lambda x: x + 1, work_queue=name)(1).item() == 2
+    wrong: Any
+    for wrong in ("zz", "s:1", "mstd:0", "mstd:x", "mstd:99999", "seeded", "S"):
+        with pytest.raises(ValueError, match=f"work_queue is '{wrong}': give 's'"):
+            bf.function(lambda x: x, work_queue=wrong)
+    wrong = 3
+    with pytest.raises(bf.WrongTypeError, match="work_queue is 3"):
+        bf.function(lambda x: x, work_queue=wrong)
+    monkeypatch.setenv("BEFROST_WORK_QUEUE", "zz")
+    for made in (lambda: bf.function(lambda x: x), lambda: bf.load(DATA / "digits_mlp.pb")):
+        with pytest.raises(bf.InvalidArgumentError, match="BEFROST_WORK_QUEUE is 'zz'"):
+            made()
+
+
 def test_model() -> None:
     model = bf.load(DATA / "digits_mlp.pb")
     images = np.load(DATA / "test_images.npy")

@@ -14,8 +14,8 @@ import os as _os
 from . import _native, core, tf
 from ._errors import (
     CancelledError, CheckFailedError, CompileError, DeadlineExceededError, DivisionError, Error,
-    FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, ResourceExhaustedError,
-    UnimplementedError, WrongRangeError, WrongTypeError,
+    FailedPreconditionError, InvalidArgumentError, MissingFileError, NotFoundError, OutOfRangeError,
+    ResourceExhaustedError, UnimplementedError, WrongRangeError, WrongTypeError,
 )
 from ._explain import explain
 from ._function import Function, FunctionStats, Spec, function, grad, spec, value_and_grad
@@ -38,7 +38,7 @@ if hasattr(_os, "register_at_fork"):
 # Not the names of the Array API, which would hide Python's own: `abs`, `sum`, `bool`.
 __all__ = [
     "CancelledError", "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error",
-    "FailedPreconditionError", "Function", "FunctionStats", "InvalidArgumentError", "Model", "ModelStats",
+    "FailedPreconditionError", "Function", "FunctionStats", "InvalidArgumentError", "MissingFileError", "Model", "ModelStats",
     "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Runtime", "Session",
     "SessionStats", "Spec", "Tensor", "UnimplementedError", "Variable", "Variables", "WrongRangeError",
     "WrongTypeError", "__version__", "core", "explain", "from_dlpack", "function", "grad", "load", "range", "spec", "static", "tensor", "tf", "timeout", "trace",

@@ -1,8 +1,8 @@
 """The exceptions of the package.
 
     Error            an error of the runtime: code, message, locations
-      Each subclass is also one of Python's exceptions (ValueError, TypeError, OverflowError, KeyError, IndexError,
-      TimeoutError, AssertionError, MemoryError, NotImplementedError, ZeroDivisionError), so that code without Befrost's
+      Each subclass is also one of Python's exceptions (ValueError, TypeError, OverflowError, KeyError,
+      FileNotFoundError, IndexError, TimeoutError, AssertionError, MemoryError, NotImplementedError, ZeroDivisionError), so that code without Befrost's
       classes can catch it. A call that does not fit a function's parameters is a plain TypeError, as of all of Python's.
     CompileError     also a SyntaxError: a function that cannot be compiled, with file, line and text
 """
@@ -10,7 +10,9 @@
 from __future__ import annotations
 
 import ast
+import errno
 import linecache
+import os
 import re
 import types
 from typing import Any, Callable, NoReturn, TypeVar
@@ -52,6 +54,14 @@ class NotFoundError(Error, KeyError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """There is no file of this name."""
+
+    def __init__(self, message: str, code: str | None = None, locations: tuple[str, ...] = (), filename: Any = None):
+        super().__init__(message, code, locations)
+        self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), filename
 
 
 class OutOfRangeError(Error, IndexError):
@@ -152,6 +162,12 @@ def of_failure(failure: BaseException) -> Error:
     if re.search(r"\b(index|indices)\b.*(range|bound|not in)", message):
         return OutOfRangeError(message, code, tuple(places))
     return _BY_CODE.get(code, Error)(message, code, tuple(places))
+
+
+def check_file(path: str) -> None:
+    """Raises MissingFileError if there is no file, and no folder."""
+    if not os.path.exists(path):
+        raise MissingFileError(f"there is no file '{path}'", filename=path)
 
 
 _T = TypeVar("_T")

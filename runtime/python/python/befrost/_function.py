@@ -22,7 +22,7 @@ from . import _native
 from ._coroutines import on_thread
 from ._errors import CompileError, InvalidArgumentError, raise_failure, raise_refused
 from ._functions import Gradient
-from ._model import _options, unknown, write_file
+from ._model import _options, queue_of, unknown, write_file
 from ._progress import Progress
 from ._staging.errors import Refused
 from ._tensor import Tensor
@@ -94,7 +94,7 @@ class Function(_native.Dispatcher):
         self._level = _options(level, None)[0]
         self._unroll = unroll
         self._static = frozenset([static] if isinstance(static, str) else static)
-        self._work_queue = work_queue or os.environ.get("BEFROST_WORK_QUEUE") or "s"
+        self._work_queue = queue_of(work_queue) or "s"
         self._timeout = timeout
         self._progress = progress
         self._max_memory = max_memory

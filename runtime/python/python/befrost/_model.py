@@ -8,7 +8,7 @@ from typing import Any, Iterable, Iterator, Mapping
 
 from . import _native
 from ._coroutines import on_thread
-from ._errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError, guarded
+from ._errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError, check_file, guarded
 from ._native import Outputs as Outputs, Tensor
 from ._progress import Progress
 
@@ -123,6 +123,18 @@ def check_stamp(path: str, stamp: tuple[Any, ...]) -> None:
         raise FailedPreconditionError(f"'{path}' has changed since it was loaded: load it again")
 
 
+def queue_of(given: str | None) -> str | None:
+    """The work queue that an option or the environment names."""
+    found: Any = given or os.environ.get("BEFROST_WORK_QUEUE") or None
+    if found is not None and not isinstance(found, str):
+        raise WrongTypeError(f"work_queue is {found!r}, not a text such as 's' or 'mstd:4'")
+    if found is not None and not re.fullmatch(r"s|mstd(:[1-9]\d{0,3}(,[1-9]\d{0,3})?)?|seeded:\d{1,19}", found):
+        what = "work_queue" if given else "BEFROST_WORK_QUEUE"
+        raise InvalidArgumentError(f"{what} is {found!r}: give 's' for the caller's thread, 'mstd:N' for N threads, or 'seeded:N' for one "
+                                   "thread that runs tasks in an order that follows from N")
+    return found
+
+
 def _options(level: int | None, threads: int | None) -> tuple[int, str | None]:
     """The level, and the work queue."""
     given: Any = os.environ.get("BEFROST_LEVEL") or "2" if level is None else level
@@ -130,7 +142,7 @@ def _options(level: int | None, threads: int | None) -> tuple[int, str | None]:
         raise InvalidArgumentError(f"the level{' of BEFROST_LEVEL' if level is None else ''} is {given!r}, not 0, 1 or 2")
     found = int(given)
     if threads is None:
-        return found, os.environ.get("BEFROST_WORK_QUEUE") or None
+        return found, queue_of(None)
     if threads < 1:
         raise InvalidArgumentError(f"{threads} threads: at least one is needed")
     return found, "s" if threads == 1 else f"mstd:{threads}"
@@ -146,6 +158,7 @@ class Model(_native.Model):
 
     def __new__(cls, path: str, source: Any, **options: Any) -> Model:
         level, queue = _options(options.get("level"), options.get("threads"))
+        check_file(path)
         stamp = stamp_of(path)
         made: Model = guarded(super().__new__, cls, path, level, queue, options.get("signature"),
                        options.get("max_memory"), list(options.get("libraries", ())), options.get("cache_dir"),

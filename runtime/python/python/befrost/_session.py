@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _native
 from ._coroutines import on_thread
-from ._errors import InvalidArgumentError, guarded
+from ._errors import InvalidArgumentError, check_file, guarded
 from ._model import Outputs, Port, Variables, _options, check_stamp, stamp_of
 from ._progress import Progress
 
@@ -56,6 +56,7 @@ class Session:
                  progress: Any = None):
         self._path = os.fspath(path)
         self._progress = progress
+        check_file(self._path)
         self._stamp = stamp_of(self._path)
         number, queue = _options(level, threads)
         store = None if variables is None else variables._store

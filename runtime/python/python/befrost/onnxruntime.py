@@ -19,7 +19,7 @@ import numpy as np
 
 from . import __version__, _native
 from ._errors import (
-    CancelledError, Error, FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError,
+    CancelledError, Error, FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError, check_file,
 )
 from ._model import Model, Port, load, unknown, write_file
 from ._native import Tensor
@@ -353,8 +353,8 @@ class InferenceSession:
         options = sess_options or SessionOptions()
         if options.optimized_model_filepath:
             raise UnimplementedError("an optimized model is not written as ONNX: `befrost.load(..).save(path)` writes BEF")
-        if not isinstance(path_or_bytes, bytes) and not os.path.exists(path_or_bytes):
-            raise NotFoundError(f"there is no file '{os.fspath(path_or_bytes)}'")
+        if not isinstance(path_or_bytes, bytes):
+            check_file(os.fspath(path_or_bytes))
         level = {0: 0, 1: 1}.get(int(options.graph_optimization_level))
         threads = options.intra_op_num_threads or None
         self._options = options
