@@ -1159,6 +1159,15 @@ def formats_with_alignment(n: Any, x: Any) -> None:
     print(f"{str(n):>9}|{str(n):9}|{f'{x:.2f}':^20}|{n > 1!s:>7}|{n:{3 + 4}}")
 
 
+@program((i64(0), np.int8(-128), np.uint64((1 << 64) - 1)), (i64(-(1 << 63)), np.int8(127), np.uint64(9)),
+         (i64(255), np.int8(-1), np.uint64(0)))
+def formats_in_other_bases(n: Any, small: Any, large: Any) -> None:
+    for k in (int(n), int(small), int(large) if large < 1 << 63 else 1):
+        print(f"{k:x}|{k:X}|{k:b}|{k:o}|{k:#x}|{k:#X}|{k:#b}|{k:#o}|{k:+x}|{k: b}|{k:-o}|{k:08b}|{k:#010x}|{k:+#012o}")
+        print(f"{k:<20x}|{k:>20b}|{k:^9o}|{k:*^9X}|{k:0<6x}|{k:3x}|{k:020X}|{k:é>9x}")
+    print(f"{small:x}|{large:x}|{large:#b}|{small:o}")
+
+
 @program((i64(5),), (i64(-5),))
 def deleted_variables(n: Any) -> Any:
     a, b, c = n + 1, n + 2, [n]

@@ -16,8 +16,10 @@ from .values import (
     KINDS, Array, DictObject, ListObject, Text, Weak, describe, is_staged, kind_of,
 )
 
-_SPEC = re.compile(r"(?:(?P<fill>.)?(?P<align>[<>^]))?(?P<sign>[+ -]?)(?P<zero>0?)(?P<width>\d*)(?P<group>[,_]?)"
-                   r"(?P<precision>\.\d+)?(?P<type>[dfeEFgGsn%]?)$", re.DOTALL)
+_SPEC = re.compile(r"(?:(?P<fill>.)?(?P<align>[<>^]))?(?P<sign>[+ -]?)(?P<alternate>#?)(?P<zero>0?)(?P<width>\d*)(?P<group>[,_]?)"
+                   r"(?P<precision>\.\d+)?(?P<type>[dfeEFgGsn%bcoxX]?)$", re.DOTALL)
+# The bits of a digit.
+_RADIX = {"b": 1, "o": 3, "x": 4}
 # Limit of the characters that a format adds.
 MAX_WIDTH = 1 << 12
 
@@ -125,6 +127,10 @@ class Texts(Control):
         is_text = isinstance(value, Text)
         if found is None or is_text and (found["sign"] or found["group"] or found["precision"] or found["type"] not in ("", "s")):
             raise Refused(f"the format '{spec}' of a value that is only known when it runs", code="P0112")
+        if found["type"].lower() in _RADIX and not is_text:
+            return self.radix_text(value, spec, found)
+        if found["alternate"] or found["type"] in ("c", "b", "o", "x", "X"):
+            raise Refused(f"the format '{spec}' of a value that is only known when it runs", code="P0112")
         align, fill, width = found["align"], found["fill"] or " ", int(found["width"] or 0)
         if found["zero"] and (align or is_text):
             fill = found["fill"] or "0"
@@ -138,6 +144,43 @@ class Texts(Control):
         if found["group"]:
             text = self.grouped(text, found["group"])
         return self.padded(text, width, align or ">", fill)
+
+    def radix_text(self, value: Any, spec: str, found: re.Match[str]) -> Any:
+        """An integer in binary, octal or hexadecimal digits."""
+        dtype = value.dtype if isinstance(value, Array) else KINDS[value.kind]
+        if kind_of(dtype) not in "iub":
+            raise Refused(f"Unknown format code '{found['type']}' for an object of type '{dtype}'")
+        if found["precision"]:
+            raise Refused("Precision not allowed in integer format specifier")
+        if found["group"]:
+            raise Refused(f"the format '{spec}' of a number that is only known when it runs", code="P0112")
+        emit, bits = self.emit, _RADIX[found["type"].lower()]
+        signed = emit.id(value, np.uint64 if kind_of(dtype) == "u" else np.int64)
+        number = emit.cast(signed, np.uint64 if kind_of(dtype) == "u" else np.int64, np.uint64)
+        plus = self.string(found["sign"].replace("-", ""))
+        if kind_of(dtype) == "i":
+            is_negative = emit.op("Less", [signed, emit.constant(0, np.int64)])[0]
+            # That of the least integer is itself, whose bits are right.
+            positive = emit.cast(emit.op("Neg", [signed])[0], np.int64, np.uint64)
+            number = emit.op("SelectV2", [is_negative, positive, number])[0]
+            plus = emit.op("SelectV2", [is_negative, self.string("-"), plus])[0]
+        shifts = emit.constant(list(range(63 // bits * bits, -1, -bits)), np.uint64)
+        places = emit.op("BitwiseAnd", [emit.op("RightShift", [number, shifts])[0], emit.constant((1 << bits) - 1, np.uint64)])[0]
+        digits = emit.op("AsString", [emit.cast(places, np.uint64, np.int64)])[0]
+        for digit, letter in enumerate("abcdef" if bits == 4 else "", 10):
+            digits = emit.op("StaticRegexReplace", [digits], {"pattern": f"^{digit}$", "rewrite": letter})[0]
+        joined = emit.op("ReduceJoin", [digits, emit.constant(0, np.int32)])[0]
+        joined = emit.op("StaticRegexReplace", [joined], {"pattern": "^0+(.)", "rewrite": r"\1", "replace_global": False})[0]
+        letter = found["type"]
+        if letter == "X":
+            joined = emit.op("StringUpper", [joined])[0]
+        head = Text(self.string(self.joined_text([Text(plus), "0" + letter if found["alternate"] else ""])))
+        width, fill = int(found["width"] or 0), found["fill"] or ("0" if found["zero"] else " ")
+        if found["align"] or not found["zero"]:
+            return self.padded(Text(self.string(self.joined_text([head, Text(joined)]))), width, found["align"] or ">", fill)
+        used = emit.op("StringLength", [head.id])[0]
+        room = emit.op("Sub", [emit.constant(width, np.int32), used])[0]
+        return self.joined_text([head, self.filled(Text(joined), room, width, ">", "0")])
 
     def is_integer(self, value: Any) -> bool:
         return kind_of(value.dtype if isinstance(value, Array) else KINDS[value.kind]) in "iub"
@@ -190,12 +233,14 @@ class Texts(Control):
 
     def padded(self, text: Text, width: int, align: str, fill: str) -> Any:
         """A text with at least `width` characters."""
-        if not width:
-            return text
+        return self.filled(text, self.emit.constant(width, np.int32), width, align, fill) if width else text
+
+    def filled(self, text: Text, room: int, width: int, align: str, fill: str) -> Any:
+        """A text with at least `room` characters, a number of the graph that is `width` at most."""
         emit = self.emit
         zero = emit.constant(0, np.int32)
         length = emit.op("StringLength", [text.id], {"unit": "UTF8_CHAR"})
-        missing = emit.op("Maximum", [emit.op("Sub", [emit.constant(width, np.int32), *length])[0], zero])[0]
+        missing = emit.op("Maximum", [emit.op("Sub", [room, *length])[0], zero])[0]
         left = {"<": zero, ">": missing}.get(align)
         if left is None:
             left = emit.op("FloorDiv", [missing, emit.constant(2, np.int32)])[0]
