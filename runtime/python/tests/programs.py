@@ -1168,6 +1168,28 @@ def formats_in_other_bases(n: Any, small: Any, large: Any) -> None:
     print(f"{small:x}|{large:x}|{large:#b}|{small:o}")
 
 
+@program((i64(5), 3.0), (i64(0), 3.0), (i64(-2), 1.0), (i64(7), 0.0))
+def names_assigned_in_a_part_of_a_condition(n: Any, x: Any) -> Any:
+    total, last = 0, -1.0
+    while n > 0 and (v := n - 1) >= 1 and (w := v * x) >= 0:
+        total += v
+        last = w
+        if v == 3:
+            n -= 1
+            continue
+        n -= 1
+    if x > 0 and (r := x * 2) > 4:
+        total += 100
+        last += r
+    else:
+        last -= 1
+    if n == 0 and (s := x * 3) > 4 and s < 8:
+        return n, 1, 2.0
+    elif n < 0 and (s := x * 4) < 5:
+        last += s
+    return n, total, last
+
+
 @program((i64(5),), (i64(-5),))
 def deleted_variables(n: Any) -> Any:
     a, b, c = n + 1, n + 2, [n]

@@ -184,6 +184,16 @@ def test_many_choices_of_arrays(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
     assert (found.code, found.lineno) == ("P0110", 16)
 
 
+def test_names_in_a_chain_of_conditions(tmp_path: pathlib.Path) -> None:
+    # Each else is interpreted once, though a part of each condition assigns a name.
+    lines = ["def f(x):", "    if x > 99 and (m := x * 2) > 7:", "        y = 99"]
+    for i in reversed(range(30)):
+        lines += [f"    elif x > {i} and (m := x * 3) > 7:", f"        y = {i}"]
+    made = load(tmp_path, "\n".join([*lines, "    else:", "        y = -1", "    return y"])).f
+    f = bf.function(made, level=0)
+    assert [f(np.int64(x)).item() for x in (100, 30, 5, 1, -1)] == [made(x) for x in (100, 30, 5, 1, -1)]
+
+
 def test_guarded_cases(tmp_path: pathlib.Path) -> None:
     # The cases behind one with a guard are interpreted once, though two ways lead to them.
     cases = "".join(f"        case {i} | {i + 1} as k if y > {i}:\n            r = {i} + k\n" for i in range(24))

@@ -97,6 +97,7 @@ class Control:
         self.evaluators: dict[type, Callable[[Any], Any]] = {}
         self.unroll = unroll
         self.unrolled = 0
+        self.parts: dict[ast.AST, tuple[ast.expr, ast.If | None]] = {}  # conditions of which a part assigns a name, by their statements
         self.prints = False
         self.keep: list[Any] = []
 

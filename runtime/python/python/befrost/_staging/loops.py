@@ -37,10 +37,13 @@ class Loops(Control):
     n_forgotten = 0
 
     def do_While(self, node: ast.While) -> None:
-        def test() -> Any:
-            return self.condition(node.test)
+        first, inner = (node.test, None) if node.orelse else self.parted(node)
+        body: list[ast.stmt] = node.body if inner is None else [inner]
 
-        self.loop(node, test, lambda: self.block(node.body), node.orelse)
+        def test() -> Any:
+            return self.condition(first)
+
+        self.loop(node, test, lambda: self.block(body), node.orelse)
 
     def do_For(self, node: ast.For) -> None:
         self.for_each(node, self.sequence(self.eval(node.iter)), lambda item: self.for_body(node, item), node.orelse)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -322,14 +322,30 @@ class Statements(Control):
 
     # ---- control flow ----
 
+    def parted(self, node: ast.If | ast.While) -> tuple[ast.expr, ast.If | None]:
+        """The condition of an if or a while, and, where a part of an `and` behind the first one assigns a name, the if with
+        these parts: there the name has its value, as in the body. The else is part of both ifs, so only one in a chain is
+        divided."""
+        if node not in self.parts:
+            test, inner = node.test, None
+            if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) and assigns(test.values[1:]) and not assigns(node.orelse):
+                rest = test.values[1:]
+                second = rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(test.op, rest), rest[0])
+                otherwise: list[ast.stmt] = node.orelse if isinstance(node, ast.If) else [ast.copy_location(ast.Break(), second)]
+                test, inner = test.values[0], ast.copy_location(ast.If(second, node.body, otherwise), second)
+            self.parts[node] = test, inner
+        return self.parts[node]
+
     def if_statement(self, node: ast.If, block: list[ast.stmt], behind: int) -> bool:
         """Executes an if. True if it executed the rest of its block too, on the only way that leads there."""
-        condition = self.condition(node.test)
+        test, inner = self.parted(node)
+        body: list[ast.stmt] = node.body if inner is None else [inner]
+        condition = self.condition(test)
         if isinstance(condition, bool):
-            self.block(node.body if condition else node.orelse)
+            self.block(body if condition else node.orelse)
             return False
         sites = self.sites(node)
-        then = self.arm(lambda: self.block(node.body))
+        then = self.arm(lambda: self.block(body))
         self.node = node
         if then.left is True:
             def otherwise() -> None:
@@ -560,3 +576,8 @@ class Statements(Control):
         defaults = [self.eval(default) for default in arguments.defaults]
         kw_defaults = [None if default is None else (self.eval(default),) for default in arguments.kw_defaults]
         return Function(node, self.frame, defaults, kw_defaults, name, Scope(node))
+
+
+def assigns(nodes: Iterable[ast.AST]) -> bool:
+    """True if an expression in these assigns a name."""
+    return any(isinstance(found, ast.NamedExpr) for node in nodes for found in ast.walk(node))
