@@ -6,6 +6,7 @@ from typing import Any, Iterator, NamedTuple
 
 import numpy as np
 
+import befrost as bf
 from programs import program
 
 A = np.array
@@ -349,3 +350,38 @@ def conditions_of_lists_and_numbers(x: Any, n: Any) -> Any:
 @program((A([[1.0, 2.0], [3.0, 5.0]]),))
 def weights_of_an_axis(m: Any) -> Any:
     return np.average(m, axis=1, weights=[1, 2]), np.average(m, axis=0, weights=m[0]), np.average(m, weights=m)
+
+
+@program((np.ones(3), i64(2)), (np.ones(3), i64(-2)))
+def lists_changed_on_one_way_and_new_on_the_other(x: Any, n: Any) -> Any:
+    appended, extended, doubled, inner = [], [n], [], [n]
+    outer, pair = [inner], (inner, 1)
+    if n > 0:
+        appended.append(n)
+        for v in x:
+            extended += [n + int(v), 1]
+        for _ in bf.range(n):
+            doubled.append(n)
+        inner.append(n)
+    else:
+        appended = [n, n]
+        extended = []
+        doubled = [v * 2 for v in doubled]
+        outer = [[n, n]]
+        pair = ([n, n + 1], 1)
+    return appended, len(extended), doubled, outer[0], pair[0], inner
+
+
+@program((i64(3),), (i64(0),))
+def lists_that_a_loop_changes_under_another_name(n: Any) -> Any:
+    a, other = [n], [n, n]
+    first, second = [1], [n, n]
+    for _ in bf.range(n):
+        other.append(n)
+        a = other
+    k = n * 1
+    while k > 0:
+        first.append(k)
+        first, second = second, first
+        k = k - 1
+    return a, first, second

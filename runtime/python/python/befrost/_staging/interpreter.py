@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import operator
 import os
 import types
 from typing import TYPE_CHECKING, Any, Callable, Iterable
@@ -66,14 +67,23 @@ class Frame(Owner):
 class Arm:
     """One way of a conditional: a filled block, what it changed, and what it computed."""
 
-    def __init__(self, clock: int, block: int, raw: Changes, changes: Changes, result: Any, left: Any, returned: Any):
+    def __init__(self, clock: int, block: int, raw: Changes, changes: Changes, owners: dict[Owner, Owner], result: Any, left: Any,
+                 returned: Any):
         self.clock = clock
         self.block = block
         self.raw = raw
         self.changes = changes  # `raw`, with lists and objects as they were at its end
+        self.owners = owners  # these lists and objects
         self.result = result
         self.left = left
         self.returned = returned
+
+    def at_end(self, at: tuple[Owner, Any]) -> Cell:
+        """A cell at the end of the way. What the way did not write may hold a list or an object that it changed."""
+        if at in self.changes:
+            return self.changes[at]
+        value, site = at[0].cells.get(at[1], UNASSIGNED)
+        return (as_now(value, set(self.owners), self.owners) if self.owners else value), site
 
 
 class PartialTemplate:
@@ -285,15 +295,22 @@ class Control:
         result = run()
         left, returned = self.leaving(), self.flag(RETURN)
         raw = self.state.changes(mark)
-        changed = {owner for owner, _ in raw if not isinstance(owner, Frame)}
-        changes = raw
-        if changed:
-            memo: dict[Owner, Owner] = {}
-            changes = {at: (as_now(value, changed, memo), site) for at, (value, site) in raw.items()}
-            result = as_now(result, changed, memo)
+        changes, owners = self.changes_now(raw)
+        if owners:
+            result = as_now(result, set(owners), owners)
         self.state.take(mark)
         graph.enter(before)
-        return Arm(mark.clock, block, raw, changes, result, left, returned)
+        return Arm(mark.clock, block, raw, changes, owners, result, left, returned)
+
+    def changes_now(self, raw: Changes) -> tuple[Changes, dict[Owner, Owner]]:
+        """Changes with lists and objects as they are now, and these; some have not changed, but what is in them."""
+        changed = {owner for owner, _ in raw if not isinstance(owner, Frame)}
+        owners: dict[Owner, Owner] = {}
+        if not changed:
+            return raw, owners
+        for owner in changed:
+            as_now(owner, changed, owners)
+        return {at: (as_now(value, changed, owners), site) for at, (value, site) in raw.items()}, owners
 
     def choose(self, condition: int, then: Callable[[], Any], otherwise: Callable[[], Any],
                sites: tuple[Site, ...] | None = None) -> Any:
@@ -304,10 +321,8 @@ class Control:
     def join_arms(self, condition: int, a: Arm, b: Arm, sites: tuple[Site, ...]) -> Any:
         keys = list(dict.fromkeys([*a.changes, *b.changes]))
         rows: list[tuple[Any, Any, Any]] = []
-        for owner, key in keys:
-            now = owner.cells.get(key, UNASSIGNED)
-            rows.append(self.joined(owner, key, a.changes.get((owner, key), now), b.changes.get((owner, key), now),
-                                    a, b, sites))
+        for at in keys:
+            rows.append(self.joined(*at, a.at_end(at), b.at_end(at), a, b, sites))
         try:
             result = join(a.result, b.result)
         except Differ as error:
@@ -401,20 +416,26 @@ class Control:
 
 
 def as_now(value: Any, changed: set[Owner], memo: dict[Owner, Owner]) -> Any:
-    """A value in which the owners that changed are as they are now."""
+    """A value in which the owners that changed are as they are now; the value itself if it has none of them."""
     if isinstance(value, Partial):
         return Partial(as_now(value.value, changed, memo), value.poison)
     if isinstance(value, tuple):
-        return make_tuple(value, [as_now(part, changed, memo) for part in value])
+        parts = [as_now(part, changed, memo) for part in value]
+        return value if all(map(operator.is_, parts, value)) else make_tuple(value, parts)
     if isinstance(value, Fixed):
-        return Fixed(tuple(as_now(part, changed, memo) for part in value.items))
+        items = as_now(value.items, changed, memo)
+        return value if items is value.items else Fixed(items)
     if isinstance(value, dict):
-        return {key: as_now(part, changed, memo) for key, part in value.items()}
-    if isinstance(value, Owner) and value in changed:
+        found = {key: as_now(part, changed, memo) for key, part in value.items()}
+        return value if all(found[key] is part for key, part in value.items()) else found
+    if isinstance(value, Owner):
         if value not in memo:
-            made = memo[value] = value.as_now()
-            for key, (part, site) in value.cells.items():
-                made.cells[key] = (as_now(part, changed, memo), site)
+            made = memo[value] = value.as_now() if value in changed else value
+            cells = {key: (as_now(part, changed, memo), site) for key, (part, site) in value.cells.items()}
+            if made is value and any(cells[key][0] is not part for key, (part, _) in value.cells.items()):
+                made = memo[value] = value.as_now()
+            if made is not value:
+                made.cells = cells
         return memo[value]
     return value
 

@@ -271,14 +271,14 @@ class Loops(Control):
                 self.state.write(frame, ("continue", depth), False)
                 body()
                 self.node = node
-                end = self.state.take(inner)
+                end, _ = self.changes_now(self.state.changes(inner))
                 error: Refused | None = None
             except Refused as refused:
                 if not refused.sites:
                     refused.sites = self.sites()
                 error = refused
                 self.frame, self.node, frame.depth, self.unrolled = place
-                end = self.state.take(inner) if inner is not None else {}
+                end = self.changes_now(self.state.changes(inner))[0] if inner is not None else {}
                 once = at_least_once
             finally:
                 inner_loops = {**inner_loops, **memory.now}
