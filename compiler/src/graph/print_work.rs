@@ -33,7 +33,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     Change::Unchanged
 }
 
-/// What the operators of a kind do, all together.
+/// The work of the operators of a kind, all together.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     count: usize,
