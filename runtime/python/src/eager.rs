@@ -56,7 +56,7 @@ operators! {
 }
 
 /// The number of TensorFlow's operators in the tables below.
-const N_OPS: usize = 21;
+const N_OPS: usize = 23;
 
 /// One of TensorFlow's operators: its number in the tables below, and its name.
 type Row = (usize, &'static str);
@@ -93,6 +93,9 @@ impl Binary {
             Binary::And if is_int => (14, "BitwiseAnd"),
             Binary::Or if is_int => (15, "BitwiseOr"),
             Binary::Xor if is_int => (16, "BitwiseXor"),
+            // Of floats NumPy's are not the floor of the quotient.
+            Binary::FloorDiv if is_int => (21, "FloorDiv"),
+            Binary::Mod if is_int => (22, "FloorMod"),
             _ => return None,
         })
     }
