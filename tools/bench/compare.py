@@ -64,6 +64,13 @@ for name in names:
 """
 
 
+def ports_of(graph):
+    """The options that name inputs and outputs of a graph, which the file beside it lists."""
+    with open(graph.removesuffix(".pb") + ".json") as file:
+        ports = json.load(file)
+    return [f"--feed={port}" for port in ports["inputs"]] + [f"--fetch={port}" for port in ports["outputs"]]
+
+
 def write_models(python, tool, folder, names):
     """By model: the file of each engine."""
     os.makedirs(folder, exist_ok=True)
@@ -76,10 +83,7 @@ def write_models(python, tool, folder, names):
     files = {}
     for name in names:
         if not os.path.exists(onnx(name)):
-            with open(graph(name).removesuffix(".pb") + ".json") as file:
-                ports = json.load(file)
-            options = [f"--feed={port}" for port in ports["inputs"]] + [f"--fetch={port}" for port in ports["outputs"]]
-            subprocess.run([tool, graph(name), "-O0", "-o", onnx(name), *options], check=True)
+            subprocess.run([tool, graph(name), "-O0", "-o", onnx(name), *ports_of(graph(name))], check=True)
         files[name] = {engine: onnx(name) for engine in ("befrost", "onnxruntime", "openvino")}
         for engine in [engine for engine, refused in REFUSED.items() if name in refused]:
             del files[name][engine]
@@ -141,12 +145,8 @@ def compare(numpy, processes, model, batch, folder):
 
 def flops_of(tool, folder, path):
     """The operations of a call with a batch of 1; of loops' bodies those of no iteration."""
-    options, ports = [], path.removesuffix(".pb") + ".json"
-    if path.endswith(".pb"):
-        with open(ports) as file:
-            ports = json.load(file)
-        options = [f"--feed={port}" for port in ports["inputs"]] + [f"--fetch={port}" for port in ports["outputs"]]
-    command = [tool, path, "--print-work", "-o", os.path.join(folder, "work.bef"), *options]
+    ports = ports_of(path) if path.endswith(".pb") else []
+    command = [tool, path, "--print-work", "-o", os.path.join(folder, "work.bef"), *ports]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stderr
     return max((flops for flops, _ in roofline.work(said).values()), default=0.0)
 

@@ -199,6 +199,19 @@ impl<'a> Sizes<'a> {
         }
     }
 
+    /// [`Sizes::new`]; also checks the gradients of the samples.
+    fn with_gradients(
+        op: &'static str,
+        dy: &HostTensor,
+        x: &'a HostTensor,
+        grid: &'a HostTensor,
+    ) -> Result<Sizes<'a>, TensorError> {
+        let sizes = Sizes::new(op, x, grid)?;
+        dy.expect_dtype("gradients", x.dtype())?;
+        dy.expect_shape("gradients", &sizes.result()?)?;
+        Ok(sizes)
+    }
+
     /// The pixels of a channel.
     fn plane(&self) -> usize {
         self.space.iter().product()
@@ -289,10 +302,8 @@ pub fn grid_sample_grad_image(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "_GridSampleGradImage";
-    let sizes = Sizes::new(op, x, grid)?;
+    let sizes = Sizes::with_gradients(op, dy, x, grid)?;
     let (channels, space, plane, each) = (sizes.channels, sizes.space, sizes.plane(), sizes.each());
-    dy.expect_dtype("gradients", x.dtype())?;
-    dy.expect_shape("gradients", &sizes.result()?)?;
     let (wide_dy, wide_grid) = (wide(op, dy, cx)?, wide(op, grid, cx)?);
     let out = HostTensor::allocate(wide_dy.dtype(), x.shape().clone(), cx.allocator)?;
     if out.num_elements() > 0 {
@@ -334,10 +345,8 @@ pub fn grid_sample_grad_grid(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let op = "_GridSampleGradGrid";
-    let sizes = Sizes::new(op, x, grid)?;
+    let sizes = Sizes::with_gradients(op, dy, x, grid)?;
     let (channels, space, plane, each) = (sizes.channels, sizes.space, sizes.plane(), sizes.each());
-    dy.expect_dtype("gradients", x.dtype())?;
-    dy.expect_shape("gradients", &sizes.result()?)?;
     let (wide_dy, wide_x, wide_grid) = (wide(op, dy, cx)?, wide(op, x, cx)?, wide(op, grid, cx)?);
     let out = HostTensor::allocate(wide_dy.dtype(), grid.shape().clone(), cx.allocator)?;
     if out.num_elements() > 0 {
