@@ -195,9 +195,9 @@ impl DeviceGroup {
         is_one.then(|| m.operands(op).next()).flatten()
     }
 
-    /// The only op, if it has no operands and one result.
+    /// The only op, if it has one result and no operands but control edges.
     pub(super) fn source(&self, m: &Module) -> Option<OpId> {
         let &[op] = &self.ops[..] else { return None };
-        (m.n_operands(op) == 0 && tf::n_data_results(m, op) == 1).then_some(op)
+        (tf::n_data_operands(m, op) == 0 && tf::n_data_results(m, op) == 1).then_some(op)
     }
 }

@@ -224,7 +224,10 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGr
             to_others.filter(|&&device| device != made).count()
                 + of_result.iter().filter(|&&device| device != at).count()
         };
-        let is_less = n_crossings(made) < n_crossings(choices[id].device);
+        let here = choices[id].device;
+        // Nothing crosses from one device to another that nothing crossed between before.
+        let is_between = of_result.iter().all(|device| [made, here].contains(device));
+        let is_less = is_between && n_crossings(made) < n_crossings(here);
         place(id, Some(made).filter(|_| is_less), &mut choices);
     }
     for &id in passing.iter().rev() {
@@ -246,12 +249,12 @@ fn first(m: &Module, groups: &Groups, candidates: &[Candidates]) -> Vec<PlacedGr
     choices
 }
 
-/// The groups that read the results of ops without operands.
+/// The groups that read the results of ops without operands but control edges.
 fn readers(m: &Module, groups: &Groups) -> FxHashMap<OpId, Vec<GroupId>> {
     let mut readers: FxHashMap<OpId, Vec<GroupId>> = FxHashMap::default();
     for (id, group) in groups.all.iter().enumerate() {
         for value in group.ops.iter().flat_map(|&op| m.operands(op)) {
-            if let Some(op) = m.defining_op(value).filter(|&op| m.n_operands(op) == 0) {
+            if let Some(op) = m.defining_op(value).filter(|&op| tf::n_data_operands(m, op) == 0) {
                 readers.entry(op).or_default().push(id);
             }
         }
