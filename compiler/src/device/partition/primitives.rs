@@ -87,7 +87,7 @@ fn assign(r: &mut Rewriter<'_>, graph: OpId, devices: &Devices, handles: &Handle
     let (Ok(frames), Some(block)) = (Frames::of(m, graph), block_of(m, graph)) else { return };
     let ops: Vec<OpId> = m.ops_in(block).collect();
     let mut slots = PrimitiveSlots::of(m, &ops, &frames, (devices, handles));
-    slots.improve();
+    slots.choose();
     let placed: Vec<(OpId, DeviceIndex)> =
         slots.of.iter().map(|(&op, &slot)| (op, slots.all[slot].device)).collect();
     for (op, device) in placed {
@@ -188,6 +188,38 @@ impl<'a> PrimitiveSlots<'a> {
         slots
     }
 
+    /// Chooses the devices of all slots: the better of two searches, one from where they are, one from where
+    /// merges are with the first value that they pass on.
+    fn choose(&mut self) {
+        let devices =
+            |slots: &Self| -> Vec<DeviceIndex> { slots.all.iter().map(|slot| slot.device).collect() };
+        let begin = devices(self);
+        self.improve();
+        let (found, crossings) = (devices(self), self.all_crossings());
+        self.set(&begin);
+        self.follow_values();
+        self.improve();
+        if crossings <= self.all_crossings() {
+            self.set(&found);
+        }
+    }
+
+    fn set(&mut self, devices: &[DeviceIndex]) {
+        self.all.iter_mut().zip(devices).for_each(|(slot, &device)| slot.device = device);
+    }
+
+    /// Moves merges to the device of the first value that they pass on.
+    fn follow_values(&mut self) {
+        let m = self.m;
+        for i in 0..self.all.len() {
+            let slot = &self.all[i];
+            let merges = slot.ops.iter().filter(|&&op| Primitive::of(m, op) == Some(Primitive::Merge));
+            let mut values = merges.flat_map(|&op| m.operands(op)).map(|value| origin(m, value));
+            let home = values.find_map(|value| self.home(value)).filter(|_| !slot.is_fixed);
+            self.all[i].device = home.unwrap_or(slot.device);
+        }
+    }
+
     /// Moves slots to the device of a neighbour while there are fewer crossings.
     fn improve(&mut self) {
         for _ in 0..MAX_ROUNDS {
@@ -279,6 +311,14 @@ impl<'a> PrimitiveSlots<'a> {
             n.saturating_mul(self.weight(self.frames.of_value(self.m, value)))
         };
         values.iter().map(crossings).fold(0, u64::saturating_add)
+    }
+
+    /// How often all values cross that primitives read or make.
+    fn all_crossings(&self) -> u64 {
+        let mut values: Vec<ValueId> = (0..self.all.len()).flat_map(|slot| self.values(slot)).collect();
+        values.sort_by_key(|value| value.0);
+        values.dedup();
+        self.crossings(&values)
     }
 
     /// How often a frame runs.

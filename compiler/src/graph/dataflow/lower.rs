@@ -32,7 +32,9 @@ use super::super::effects::{EffectState, access, body, effectful, functions};
 use crate::dialects::Access;
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::{FETCH, GRAPH, Primitive, TOKEN};
-use crate::ir::{AttrId, AttrKind, KnownType, LocId, Module, NewOp, OpId, OpNameId, StrId, TypeId, ValueId};
+use crate::ir::{
+    AttrId, AttrKind, KnownType, LocId, Module, NewOp, OpId, OpNameId, StrId, TypeId, ValueId, names,
+};
 use crate::pass::{Change, Pass, PassCx, Rewriter};
 use crate::rewrite::{InsertionPoint, state_access};
 
@@ -272,10 +274,15 @@ impl ToPrimitives<'_, '_> {
         self.make(before, of.op_name(), operands, types)
     }
 
-    /// The completion of an Identity of a value.
-    fn pivot(&mut self, before: OpId, value: ValueId) -> ValueId {
-        let ty = self.m().value_type(value);
-        self.make(before, Op::Identity.op_name(), &[value], &[ty, CHAIN])[1]
+    /// The completion of an Identity of a value, which has the device of the op that is lowered.
+    fn pivot(&mut self, lowered: OpId, value: ValueId) -> ValueId {
+        let m = self.m();
+        let (ty, device) = (m.value_type(value), m.attr(lowered, names::DEVICE));
+        let completion = self.make(lowered, Op::Identity.op_name(), &[value], &[ty, CHAIN])[1];
+        if let (Some(identity), Some(device)) = (self.m().defining_op(completion), device) {
+            self.r.set_attr(identity, names::DEVICE, device);
+        }
+        completion
     }
 
     /// A completion that waits for all of these, at least one.
