@@ -401,6 +401,30 @@ def v2_three_deep_value_inside(c):
 
 
 @case("v1")
+def v1_cond_chain_of_devices(c):
+    p, _, x = predicates(c)
+    around = lambda: at(0, tf.abs, at(2, tf.cos, at(1, tf.square, x)))
+    run_predicates(c, tf.cond(p, around, lambda: at(0, tf.negative, x)))
+
+
+@case("v2")
+def v2_cond_there_and_back(c):
+    p, _, x = predicates(c)
+    with on(0):
+        y = tf.cos(x)
+    around = lambda: at(2, tf.square, at(0, tf.sin, at(1, tf.add, x, y)))
+    run_predicates(c, tf.cond(p, around, lambda: at(0, tf.negative, y)))
+
+
+@case("v1")
+def v1_cond_of_cond_result(c):
+    p, _, x = predicates(c)
+    y = tf.cond(p, lambda: at(2, tf.square, x), lambda: at(1, tf.negative, x))
+    q = at(0, lambda: tf.reduce_sum(y) > 0.0)
+    run_predicates(c, tf.cond(q, lambda: at(2, tf.sin, y), lambda: at(0, tf.cos, x)))
+
+
+@case("v1")
 def v1_while_swapped_variables(c):
     n, x = c.feed("n", (), tf.int32), c.feed("x", (4,))
 

@@ -5,7 +5,8 @@
 //! argument of a loop                 the device with the fewest crossings, preferably the one that makes it
 //!                                    in the body; for an invariant its only reader's device, if it has one
 //! result of a branch                 the device with the fewest crossings from the branches and to readers,
-//!                                    preferably that of the first branch
+//!                                    preferably that of the predicate of a branch that takes it, then that
+//!                                    of the first branch
 //! argument, result of the program    the client's device
 //! ```
 //!
@@ -270,7 +271,7 @@ impl<'a> Homes<'a> {
         }
         let home = |i: usize| match is_handle(m, given[i]) {
             true => made[i].first().copied(),
-            false => joined(&made[i], &behind[i]),
+            false => joined(&made[i], &behind[i], &self.deciding(m, given[i])),
         };
         let results: Vec<DeviceIndex> = (0..given.len()).map(|i| home(i).unwrap_or(own)).collect();
         for name in names {
@@ -345,6 +346,13 @@ impl<'a> Homes<'a> {
         })
     }
 
+    /// The devices of the predicates of branches that take a value.
+    fn deciding(&self, m: &Module, value: ValueId) -> BTreeSet<DeviceIndex> {
+        let is_branch = |op| matches!(Control::of(m, op), Some(Control::If | Control::Case));
+        let branches = m.users(value).filter(|&(op, i)| i > 0 && is_branch(op));
+        branches.filter_map(|(op, _)| self.home(m, m.operand(op, 0))).collect()
+    }
+
     /// The devices that read operand number `i` of an op as a result of its function, if it returns it and
     /// they are known.
     fn behind(&self, m: &Module, op: OpId, i: usize) -> Option<&BTreeSet<DeviceIndex>> {
@@ -371,10 +379,16 @@ impl<'a> Homes<'a> {
 }
 
 /// The home of a result that branches make on these devices and ops on others read: the device with the
-/// fewest crossings, of which each branch may have one.
-fn joined(made: &[DeviceIndex], readers: &BTreeSet<DeviceIndex>) -> Option<DeviceIndex> {
+/// fewest crossings, of which each branch may have one. Rather one that has the predicate of a branch that
+/// takes it: there the predicate may ride on it.
+fn joined(
+    made: &[DeviceIndex],
+    readers: &BTreeSet<DeviceIndex>,
+    deciding: &BTreeSet<DeviceIndex>,
+) -> Option<DeviceIndex> {
     let all = || made.iter().chain(readers).copied();
-    all().min_by_key(|&home| all().filter(|&device| device != home).count())
+    let crossings = |home: DeviceIndex| all().filter(|&device| device != home).count();
+    all().min_by_key(|&home| (crossings(home), !deciding.contains(&home)))
 }
 
 /// The only block of a function.

@@ -13,6 +13,7 @@ use super::graph::GraphFrames;
 use super::order::{EffectParts, LastEffects};
 use super::primitives::{is_invariant, is_merge, origin};
 use super::reach::{PartIndex, Reach, Role};
+use super::riders::Ridden;
 use super::signals::Waiters;
 use super::verify::BRANCH;
 use crate::build::query::bytes_of;
@@ -56,9 +57,17 @@ pub(super) struct PartFunction {
     pub(super) early: EarlyValues,
     /// The predicates of its branches, each with whether something needs it itself.
     pub(super) needs: FxHashMap<ValueId, bool>,
+    /// The predicates that came with a value, each as it came last.
+    pub(super) ridden: FxHashMap<ValueId, Ridden>,
 }
 
 impl PartFunction {
+    /// A value of the whole function in this one, if it has it, alone or as a predicate on a value.
+    fn value(&self, value: ValueId) -> Option<ValueId> {
+        let ridden = || self.ridden.get(&value).map(|ridden| ridden.predicate);
+        self.values.get(&value).copied().or_else(ridden)
+    }
+
     /// The step of a frame.
     pub(super) fn step_of(&self, frame: FrameId) -> ValueId {
         self.steps.get(&frame).copied().unwrap_or(self.step)
@@ -228,6 +237,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
             signals: FxHashMap::default(),
             early: EarlyValues::default(),
             needs: FxHashMap::default(),
+            ridden: FxHashMap::default(),
         }
     }
 
@@ -276,7 +286,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         made.get(&part)?.values.get(&value).copied()
     }
 
-    /// Sends a value to a part, and with it predicates of the same home; returns these.
+    /// Sends a value to a part, and with it predicates that its home has; returns these.
     pub(super) fn bring(
         &mut self,
         value: ValueId,
@@ -290,7 +300,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
         let at = op.or_else(|| m.users(value).next().map(|(user, _)| user));
         let loc = at.map_or(LocId::UNKNOWN, |op| m.loc(op));
         let all = std::iter::once(&value).chain(riders);
-        let sent: Option<Vec<ValueId>> = all.map(|of| made.get(&home)?.values.get(of).copied()).collect();
+        let sent: Option<Vec<ValueId>> = all.map(|&of| made.get(&home)?.value(of)).collect();
         let is_condition = op.is_some_and(|op| Primitive::of(m, op) == Some(Primitive::LoopCond));
         let frame = self.cross_in(value, [home, part], made);
         let after = self.after_read(value, part, made);
@@ -477,7 +487,9 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
                     let Some(predicate) = self.predicate(op, part, made) else { return };
                     operands.push(predicate);
                 } else if self.reach.takers(self.m(), op, i - first).contains(&part) {
-                    let Some(value) = self.need(value, part, made) else { return };
+                    // The predicate itself, as it is there.
+                    let known = operands.first().copied().filter(|_| first == 1 && value == data[0]);
+                    let Some(value) = known.or_else(|| self.need(value, part, made)) else { return };
                     operands.push(value);
                 }
             }

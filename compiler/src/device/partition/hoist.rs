@@ -13,9 +13,10 @@
 //! branch has a head if another part takes no operand on which the predicate rides, see
 //! [`riders`](super::riders): it makes the first value for that part, and the predicates of branches inside
 //! that would cross alone. There is none for a part that takes an operand of its own: TensorFlow's Switch
-//! there needs the predicate, too.
+//! there needs the predicate, too. A head has ops of the predicate's home, and of parts to which the
+//! predicate rides on an operand of these ops: so it goes on from part to part with what they compute.
 //!
-//! Only what has no effects and waits for nobody but the home of the predicate is moved, so the parts cannot
+//! Only what has no effects and waits for nothing else in the branch is moved, so the parts cannot
 //! wait for each other in a circle. It still runs in one branch only. A branch inside of a branch moves out
 //! step by step.
 
@@ -26,27 +27,43 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::PartTable;
 use super::divide::{copied_constant, renamed};
 use super::prune::forget_types;
-use super::reach::{PartIndex, Reach};
-use super::riders::is_branch;
+use super::reach::{PartIndex, Reach, is_branch};
 use crate::device::homes::{Homes, block_of};
 use crate::device::specs::Devices;
 use crate::device::{is_everywhere, is_handle};
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::is_chain;
 use crate::graph::effects::{access, callees, effectful};
-use crate::ir::{BlockId, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{AttrId, BlockId, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::Rewriter;
 use crate::rewrite::InsertionPoint;
 
 /// How often all branches are looked at: how far a predicate moves out.
 const MAX_ROUNDS: usize = 16;
 
-/// A branch that gets a head, and for each of its functions the ops that move there, in order.
+/// How many values of a function that a part reads are tried as the first one.
+const MAX_TRIES: usize = 64;
+
+/// A branch that gets a head.
 struct BranchHead {
     op: OpId,
-    /// A device of the head.
-    device: String,
+    /// For each of its functions the ops that move there, in order.
     moved: Vec<Vec<OpId>>,
+    /// The values that the rest of the functions reads, each with the number of its function and its device.
+    given: Vec<(usize, ValueId, String)>,
+}
+
+/// A branch that may get a head.
+struct Branch {
+    op: OpId,
+    /// The home of the predicate.
+    home: PartIndex,
+    /// The bodies of its functions.
+    blocks: Vec<BlockId>,
+    /// For each other part the operands on which the predicate rides.
+    own: FxHashMap<PartIndex, Vec<ValueId>>,
+    /// For each function the ops that may move.
+    movable: Vec<FxHashSet<OpId>>,
 }
 
 /// Gives branches their heads.
@@ -114,8 +131,7 @@ impl<'a> HeadFinder<'a> {
     /// The head of a branch, if it gets one.
     fn head(&self, op: OpId, names: &[StrId], by_predicates: bool) -> Option<BranchHead> {
         let (m, reach) = (self.m, self.reach);
-        let predicate = m.operand(op, 0);
-        let home = reach.home(m, predicate)?;
+        let home = reach.home(m, m.operand(op, 0))?;
         let members = reach.members(m, op);
         let is_own = |name: &StrId| {
             let is_private = reach.homes.functions.get(name).is_some_and(|&function| m.is_private(function));
@@ -128,60 +144,104 @@ impl<'a> HeadFinder<'a> {
         let blocks: Option<Vec<BlockId>> =
             names.iter().map(|name| block_of(m, *reach.homes.functions.get(name)?)).collect();
         let blocks = blocks?;
-        let movable: Vec<FxHashSet<OpId>> = blocks.iter().map(|&block| self.movable(block, home)).collect();
-        let mut moved: Vec<BTreeSet<OpId>> = vec![BTreeSet::new(); blocks.len()];
-        for part in members.into_iter().filter(|&part| part != home) {
-            let mut values: Vec<(usize, ValueId)> = Vec::new();
-            let all = || blocks.iter().zip(&movable).enumerate();
-            if reach.own_operands(m, op, part).is_empty() {
+        let others: Vec<PartIndex> = members.into_iter().filter(|&part| part != home).collect();
+        let own: FxHashMap<PartIndex, Vec<ValueId>> =
+            others.iter().map(|&part| (part, reach.own_operands(m, op, part))).collect();
+        let has_predicate = |part: PartIndex| own.get(&part).is_none_or(|own| !own.is_empty());
+        let movable = blocks.iter().map(|&block| self.movable(block, &has_predicate)).collect();
+        let branch = Branch { op, home, blocks, own, movable };
+        let mut moved: Vec<BTreeSet<OpId>> = vec![BTreeSet::new(); branch.blocks.len()];
+        for part in others {
+            if branch.own[&part].is_empty() {
                 // A Switch of TensorFlow's there needs the predicate, too.
                 let has_operand = (1..tf::n_data_operands(m, op))
                     .any(|i| reach.home(m, m.operand(op, i)) == Some(part) && reach.reads(m, op, i, part));
-                if has_operand || reach.is_needed(m, predicate, part, |_| true) {
+                if has_operand || reach.is_needed(m, m.operand(op, 0), part, |_| true) {
                     continue;
                 }
-                values.extend(all().find_map(|(i, (&block, movable))| {
-                    let mut ops = m.ops_in(block).filter(|op| movable.contains(op));
-                    Some((i, ops.find_map(|op| self.read_from(op, part, by_predicates))?))
-                }));
-                if values.is_empty() {
-                    continue;
-                }
+                let Some((i, first)) = self.first_read(&branch, part, by_predicates) else { continue };
+                moved[i].extend(first);
             }
-            for (i, (&block, movable)) in all() {
-                let inner = m.ops_in(block).filter(|&op| is_branch(m, op));
+            for (i, moved) in moved.iter_mut().enumerate() {
+                let inner = m.ops_in(branch.blocks[i]).filter(|&op| is_branch(m, op));
                 let alone = inner.flat_map(|op| self.alone(op, part));
-                let made = |value: &ValueId| m.defining_op(*value).is_some_and(|op| movable.contains(&op));
-                values.extend(alone.filter(made).map(|value| (i, value)));
+                moved.extend(alone.filter_map(|value| self.slice(&branch, i, value)).flatten());
             }
-            for (i, value) in values {
-                let mut todo = vec![value];
-                while let Some(value) = todo.pop() {
-                    let op = m.defining_op(value).filter(|op| movable[i].contains(op));
-                    if let Some(op) = op.filter(|&op| moved[i].insert(op)) {
-                        todo.extend(m.operands(op));
-                    }
-                }
-            }
+        }
+        if moved.iter().all(BTreeSet::is_empty) {
+            return None;
         }
         let in_order = |(block, moved): (&BlockId, BTreeSet<OpId>)| {
             m.ops_in(*block).filter(|op| moved.contains(op)).collect::<Vec<_>>()
         };
-        let moved: Vec<Vec<OpId>> = blocks.iter().zip(moved).map(in_order).collect();
-        let device = self.parts.devices[home].clone();
-        moved.iter().any(|ops| !ops.is_empty()).then_some(BranchHead { op, device, moved })
+        let moved: Vec<Vec<OpId>> = branch.blocks.iter().zip(moved).map(in_order).collect();
+        let mut given = Vec::new();
+        for (i, ops) in moved.iter().enumerate() {
+            let is_read = |value: &ValueId| m.users(*value).any(|(user, _)| !ops.contains(&user));
+            let results = ops.iter().flat_map(|&op| m.results(op)).filter(is_read);
+            let device = |value| self.parts.devices[reach.home(m, value).unwrap_or(home)].clone();
+            given.extend(results.map(|value| (i, value, device(value))));
+        }
+        Some(BranchHead { op, moved, given })
     }
 
-    /// The ops of a function that may move in front of it: of this part, without effects, and they wait for
-    /// nothing else.
-    fn movable(&self, block: BlockId, part: PartIndex) -> FxHashSet<OpId> {
+    /// The ops that make the first value which a part reads, with the number of their function.
+    fn first_read(
+        &self,
+        branch: &Branch,
+        part: PartIndex,
+        by_predicates: bool,
+    ) -> Option<(usize, BTreeSet<OpId>)> {
+        branch.movable.iter().enumerate().find_map(|(i, movable)| {
+            let ops = self.m.ops_in(branch.blocks[i]).filter(|op| movable.contains(op));
+            let mut read = ops.filter_map(|op| self.read_from(op, part, by_predicates)).take(MAX_TRIES);
+            read.find_map(|value| Some((i, self.slice(branch, i, value)?)))
+        })
+    }
+
+    /// The part that has the results of an op.
+    fn part_of(&self, op: OpId) -> PartIndex {
+        let member = Control::of(self.m, op).and_then(|_| self.reach.members(self.m, op).first().copied());
+        member.unwrap_or_else(|| self.reach.part_of_op(self.m, op))
+    }
+
+    /// The ops that make a value in function number `i` of a branch, if they may move, and the predicate rides
+    /// on an operand of theirs to each part that has some of them.
+    fn slice(&self, branch: &Branch, i: usize, value: ValueId) -> Option<BTreeSet<OpId>> {
+        let m = self.m;
+        let (mut found, mut todo) = (BTreeSet::new(), vec![value]);
+        while let Some(value) = todo.pop() {
+            let op = m.defining_op(value).filter(|op| branch.movable[i].contains(op));
+            if let Some(op) = op.filter(|&op| found.insert(op)) {
+                todo.extend(m.operands(op));
+            }
+        }
+        let mut without: BTreeSet<PartIndex> =
+            found.iter().map(|&op| self.part_of(op)).filter(|&part| part != branch.home).collect();
+        let args = m.args(branch.blocks[i]);
+        for &op in &found {
+            let part = self.part_of(op);
+            let is_carrier = |value: ValueId| {
+                let at = args.iter().position(|&arg| arg == value);
+                at.is_some_and(|at| branch.own[&part].contains(&m.operand(branch.op, at + 1)))
+            };
+            if without.contains(&part) && m.operands(op).any(is_carrier) {
+                without.remove(&part);
+            }
+        }
+        (!found.is_empty() && without.is_empty()).then_some(found)
+    }
+
+    /// The ops of a function that may move in front of it: of parts that have the predicate, without effects,
+    /// and they wait for nothing else.
+    fn movable(&self, block: BlockId, has_predicate: &dyn Fn(PartIndex) -> bool) -> FxHashSet<OpId> {
         let (m, reach) = (self.m, self.reach);
         let mut found = FxHashSet::default();
         for op in m.ops_in(block).filter(|&op| m.last_op(block) != Some(op)) {
             let is_there = match Control::of(m, op) {
-                Some(_) => reach.members(m, op).iter().eq(&[part]),
-                None => tf::op_of(m.op_name_str(op)).is_some() && reach.part_of_op(m, op) == part,
-            };
+                Some(_) => reach.members(m, op).len() == 1,
+                None => tf::op_of(m.op_name_str(op)).is_some(),
+            } && has_predicate(self.part_of(op));
             let is_known = |value: ValueId| match m.defining_op(value) {
                 Some(op) => !is_chain(m, value) && (is_everywhere(m, op) || found.contains(&op)),
                 None => true,
@@ -234,15 +294,9 @@ fn split(r: &mut Rewriter<'_>, (names, functions): (&mut FxHashSet<StrId>, &[OpI
     let (op, moved) = (head.op, &head.moved);
     let m = r.ir();
     let (loc, callees) = (m.loc(op), callees(m, op));
-    let device = r.cx().str_attr(&head.device);
-    // What the rest of the functions reads, each with the number of its function.
-    let mut given: Vec<(usize, ValueId, TypeId)> = Vec::new();
-    for (i, ops) in moved.iter().enumerate() {
-        let m = r.ir();
-        let is_read = |value: &ValueId| m.users(*value).any(|(user, _)| !ops.contains(&user));
-        let results = ops.iter().flat_map(|&op| m.results(op)).filter(is_read);
-        given.extend(results.map(|value| (i, value, m.value_type(value))));
-    }
+    let given: Vec<(usize, ValueId, TypeId, AttrId)> = (head.given.iter())
+        .map(|(i, value, device)| (*i, *value, r.ir().value_type(*value), r.cx().str_attr(device)))
+        .collect();
     let mut heads: FxHashMap<StrId, String> = FxHashMap::default();
     for (i, (&callee, &function)) in callees.iter().zip(functions).enumerate() {
         let m = r.ir();
@@ -257,7 +311,7 @@ fn split(r: &mut Rewriter<'_>, (names, functions): (&mut FxHashSet<StrId>, &[OpI
         let mut local: FxHashMap<ValueId, ValueId> =
             args.into_iter().zip(r.ir().args(body).iter().copied()).collect();
         let mut returned = Vec::new();
-        for &(of, value, ty) in &given {
+        for &(of, value, ty, device) in &given {
             let arg = r.add_arg(block, ty);
             if of == i {
                 let users: Vec<(OpId, usize)> = r.ir().users(value).collect();
@@ -286,7 +340,7 @@ fn split(r: &mut Rewriter<'_>, (names, functions): (&mut FxHashSet<StrId>, &[OpI
         r.refresh_signature(function);
     }
     let operands: Vec<ValueId> = r.ir().operands(op).collect();
-    let types: Vec<TypeId> = given.iter().map(|&(_, _, ty)| ty).collect();
+    let types: Vec<TypeId> = given.iter().map(|&(_, _, ty, _)| ty).collect();
     let first = r.rebuild(op, &operands, &types);
     for (name, attr) in renamed(r, first, &|name| heads.get(&name).cloned()) {
         r.set_attr(first, name, attr);

@@ -50,6 +50,10 @@ pub(super) struct Reach<'a> {
     pub(super) n_sites: FxHashMap<StrId, usize>,
     /// The roles of functions that ops refer to.
     roles: FxHashMap<StrId, Role>,
+    /// The branches, each with its place in the order of the program.
+    branches: FxHashMap<OpId, usize>,
+    /// The first branch by each predicate in each part.
+    deciding: FxHashMap<(ValueId, PartIndex), usize>,
 }
 
 /// The role of a function.
@@ -67,7 +71,8 @@ impl<'a> Reach<'a> {
     /// The parts of a module's functions.
     pub(super) fn of_module(m: &Module, homes: &'a Homes<'a>, part_of: &'a [PartIndex]) -> Reach<'a> {
         let (functions, n_sites, roles) = Default::default();
-        let mut reach = Reach { homes, part_of, functions, n_sites, roles };
+        let (branches, deciding) = Default::default();
+        let mut reach = Reach { homes, part_of, functions, n_sites, roles, branches, deciding };
         let mut order: Vec<(StrId, OpId)> = homes.functions.iter().map(|(&name, &op)| (name, op)).collect();
         order.sort_by_key(|&(_, op)| std::cmp::Reverse(op.0));
         for &(name, function) in &order {
@@ -99,7 +104,22 @@ impl<'a> Reach<'a> {
                 todo.extend(callers.filter(|&&caller| waiting.insert(caller)));
             }
         }
+        let ops = order.iter().flat_map(|&(_, function)| body_with_graphs(m, function));
+        for (at, op) in ops.filter(|&op| is_branch(m, op)).enumerate() {
+            reach.branches.insert(op, at);
+            for part in reach.members(m, op) {
+                reach.deciding.entry((m.operand(op, 0), part)).or_insert(at);
+            }
+        }
         reach
+    }
+
+    /// True if a part has the predicate of a branch before it comes to that: it makes it, or has ops in an
+    /// earlier branch by it.
+    pub(super) fn knows_predicate(&self, m: &Module, op: OpId, part: PartIndex) -> bool {
+        let predicate = m.operand(op, 0);
+        let earlier = self.deciding.get(&(predicate, part)).zip(self.branches.get(&op));
+        self.home(m, predicate) == Some(part) || earlier.is_some_and(|(first, at)| first < at)
     }
 
     fn part(&self, device: DeviceIndex) -> PartIndex {
@@ -291,4 +311,9 @@ pub(super) fn roles_of(m: &Module, op: OpId) -> Vec<(StrId, Role)> {
     }
     let named = |attr, role| function_attr(m, op, attr).map(|name| (name, role));
     named("cond", Role::Condition).into_iter().chain(named("body", Role::Body)).collect()
+}
+
+/// True for an op with a predicate.
+pub(super) fn is_branch(m: &Module, op: OpId) -> bool {
+    matches!(Control::of(m, op), Some(Control::If | Control::Case))
 }

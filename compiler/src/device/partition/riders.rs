@@ -7,12 +7,13 @@
 //! of it reads %q on B
 //! ```
 //!
-//! A branch in several parts needs its predicate in each. Where another part gets an operand of the branch
-//! from the home of the predicate, both cross in one message, together with the predicates of branches inside
-//! of it. TensorFlow sends no predicates there, either, but only values that Switches pass on, dead or live.
+//! A branch in several parts needs its predicate in each. Where a part gets an operand of the branch from a
+//! part that has the predicate, its home or one that had an earlier branch by it, both cross in one message,
+//! together with the predicates of branches inside of it. TensorFlow sends no predicates there, either, but
+//! only values that Switches pass on, dead or live.
 //!
-//! A predicate only rides on a value that nothing in the part reads but this op, so that nobody else waits
-//! for both. If something else in the part needs the predicate itself, it crosses alone, once for all.
+//! A predicate only rides on a value that nothing in the part reads but branches by it, so that nobody else
+//! waits for both. If something else in the part needs the predicate itself, it crosses alone, once for all.
 //! Several branches by one predicate may each get it with a value of their own.
 //!
 //! Whatever depends on the predicate in the part is later in the order of the function than the op, hence
@@ -22,21 +23,32 @@ use std::cmp::Reverse;
 
 use super::divide::{Divide, MadeParts};
 use super::primitives::is_merge;
-use super::reach::{PartIndex, Reach};
+use super::reach::{PartIndex, Reach, is_branch};
 use crate::build::query::bytes_of;
 use crate::device::is_handle;
-use crate::dialects::tf::{self, Control};
+use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
+
+/// A predicate that a part has received with a value.
+pub(super) struct Ridden {
+    /// The value, of the whole function.
+    carrier: ValueId,
+    /// The predicate in the part.
+    pub(super) predicate: ValueId,
+}
 
 impl Divide<'_, '_, '_> {
     /// The predicate of a branch in a part; sent there, if another part has it.
     pub(super) fn predicate(&mut self, op: OpId, part: PartIndex, made: &mut MadeParts) -> Option<ValueId> {
         let (m, reach) = (self.r.ir(), self.reach);
         let predicate = m.operand(op, 0);
-        let known = &made.get(&part)?.values;
-        let mut riders = reach.own_operands(m, op, part);
         // In a graph of primitives one part decides for all whether the op runs.
-        riders.retain(|value| !self.graph.is_open() && !known.contains_key(value));
+        let mut riders = if self.graph.is_open() { Vec::new() } else { reach.own_operands(m, op, part) };
+        let of = made.get(&part)?;
+        if let Some(ridden) = of.ridden.get(&predicate).filter(|ridden| riders.contains(&ridden.carrier)) {
+            return Some(ridden.predicate);
+        }
+        riders.retain(|value| !of.values.contains_key(value));
         let carrier = riders.pop();
         riders.retain(|&value| reach.is_predicate(m, op, value, part));
         let rides = carrier.is_some() && !self.is_needed(predicate, part, made)?;
@@ -46,7 +58,11 @@ impl Divide<'_, '_, '_> {
         };
         let mut received = self.bring(carrier, &riders, part, made)?;
         let own = if rides { received.pop() } else { self.need(predicate, part, made) };
-        made.get_mut(&part)?.values.extend(riders.into_iter().zip(received));
+        let of = made.get_mut(&part)?;
+        if let Some(own) = own.filter(|_| rides) {
+            of.ridden.insert(predicate, Ridden { carrier, predicate: own });
+        }
+        of.values.extend(riders.into_iter().zip(received));
         own
     }
 
@@ -63,28 +79,35 @@ impl Divide<'_, '_, '_> {
 }
 
 impl Reach<'_> {
-    /// The operands of a branch that come to a part from the home of the predicate for this op only. The last
-    /// one is the smallest, and no predicate of branches inside of the op if another one is none.
+    /// The operands of a branch that come to a part from one other part, which has the predicate, for
+    /// branches by this predicate only. The last one is the smallest, and no predicate of branches inside of
+    /// the op if another one is none.
     pub(super) fn own_operands(&self, m: &Module, op: OpId, part: PartIndex) -> Vec<ValueId> {
         let predicate = m.operand(op, 0);
         let Some(home) = self.home(m, predicate).filter(|&home| home != part) else { return Vec::new() };
-        let is_own = |&value: &ValueId| {
-            let mut others = m.users(value).filter(|&(user, _)| user != op);
-            value != predicate
-                && self.home(m, value) == Some(home)
+        let is_by_it = |user: OpId| is_branch(m, user) && m.operand(user, 0) == predicate;
+        let comes_from = |value: ValueId| {
+            let from = self.home(m, value).filter(|&from| from != part && value != predicate)?;
+            let mut others = m.users(value).filter(|&(user, _)| !is_by_it(user));
+            let is_own = self.knows_predicate(m, op, from)
                 && !is_handle(m, value)
                 && !self.is_taken(m, value, part)
-                && !others.any(|other| self.is_read(m, value, other, part))
+                && !others.any(|other| self.is_read(m, value, other, part));
+            is_own.then_some((from, value))
         };
         let taken = (1..tf::n_data_operands(m, op)).filter(|&i| self.reads(m, op, i, part));
-        let mut own: Vec<ValueId> = taken.map(|i| m.operand(op, i)).filter(is_own).collect();
+        let all: Vec<(PartIndex, ValueId)> = taken.filter_map(|i| comes_from(m.operand(op, i))).collect();
+        // From the predicate's home rather than from another part that has it.
+        let from = all.iter().map(|&(from, _)| from).min_by_key(|&from| (from != home, from));
+        let mut own: Vec<ValueId> =
+            all.into_iter().filter(|&(of, _)| Some(of) == from).map(|(_, value)| value).collect();
         let size = |value: ValueId| bytes_of(m, m.value_type(value)).unwrap_or(usize::MAX);
         own.sort_by_key(|&value| (!self.is_predicate(m, op, value, part), Reverse((size(value), value.0))));
         own.dedup();
         own
     }
 
-    /// True if something in a part reads a predicate, other than branches for which it rides.
+    /// True if something in a part reads a predicate, other than branches by it for which it rides.
     pub(super) fn is_needed(
         &self,
         m: &Module,
@@ -92,8 +115,8 @@ impl Reach<'_> {
         part: PartIndex,
         rides: impl Fn(OpId) -> bool,
     ) -> bool {
-        let rides = |(user, i): (OpId, usize)| i == 0 && is_branch(m, user) && rides(user);
-        m.users(predicate).any(|user| !rides(user) && self.is_read(m, predicate, user, part))
+        let rides = |user: OpId| is_branch(m, user) && m.operand(user, 0) == predicate && rides(user);
+        m.users(predicate).any(|user| !rides(user.0) && self.is_read(m, predicate, user, part))
     }
 
     /// True if the functions of a branch read an operand in a part as predicates only.
@@ -131,9 +154,4 @@ impl Reach<'_> {
         let function = m.parent_op(user).and_then(|function| m.symbol_name(function));
         function.is_none_or(|name| self.returns(name, i, part))
     }
-}
-
-/// True for an op with a predicate.
-pub(super) fn is_branch(m: &Module, op: OpId) -> bool {
-    matches!(Control::of(m, op), Some(Control::If | Control::Case))
 }
