@@ -26,7 +26,7 @@ use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::frames::{Frames, ROOT};
 use crate::dialects::tf_executor::{GRAPH, Primitive};
 use crate::graph::effects::{access, callees, effectful, functions};
-use crate::ir::{KnownType, Module, OpId, StrId, TypeId, ValueId, names};
+use crate::ir::{BlockId, KnownType, Module, OpId, StrId, TypeId, ValueId, names};
 use crate::pass::Rewriter;
 use crate::rewrite::{InsertionPoint, is_in_dataflow, would_be_trivially_dead};
 
@@ -60,7 +60,10 @@ struct NeededValues {
     values: FxHashSet<ValueId>,
     /// The NextIterations whose values are needed.
     sinks: FxHashSet<OpId>,
+    /// The needed ops whose own needs have to be looked at, perhaps again.
     todo: Vec<OpId>,
+    /// The frames of the function's graphs.
+    frames: FxHashMap<OpId, Frames>,
 }
 
 impl NeededValues {
@@ -78,7 +81,7 @@ impl Needs {
         let all = functions(m);
         let effectful = effectful(m, &all);
         let mut needs = Needs { functions: FxHashMap::default(), ops: FxHashSet::default(), effectful };
-        let mut callers: FxHashMap<StrId, Vec<StrId>> = FxHashMap::default();
+        let mut calls: FxHashMap<StrId, Vec<(StrId, OpId)>> = FxHashMap::default();
         // All is needed of the program's functions, and of what other ops than control flow refer to.
         let mut whole: FxHashSet<StrId> = FxHashSet::default();
         for (&name, &function) in &all {
@@ -86,63 +89,79 @@ impl Needs {
             for op in m.walk(function) {
                 for callee in callees(m, op) {
                     whole.extend(Control::of(m, op).is_none().then_some(callee));
-                    callers.entry(callee).or_default().push(name);
+                    calls.entry(callee).or_default().push((name, op));
                 }
             }
         }
+        let mut needed: FxHashMap<StrId, NeededValues> = FxHashMap::default();
         for (&name, &function) in &all {
             let Some(block) = block_of(m, function) else { continue };
             let (is_whole, end) = (whole.contains(&name), m.last_op(block));
             let results = vec![is_whole; end.map_or(0, |end| m.n_operands(end))];
             let args = vec![is_whole; m.args(block).len()];
             needs.functions.insert(name, FunctionNeeds { args, results });
+            needed.extend(end.map(|end| (name, needs.roots(m, block, end))));
         }
         let names = sorted_functions(m).into_iter().filter_map(|function| m.symbol_name(function));
-        let mut todo: VecDeque<StrId> = names.filter(|name| needs.functions.contains_key(name)).collect();
+        let mut todo: VecDeque<StrId> = names.filter(|name| needed.contains_key(name)).collect();
         let mut waiting: FxHashSet<StrId> = todo.iter().copied().collect();
         while let Some(name) = todo.pop_front() {
             waiting.remove(&name);
-            for grown in needs.mark(m, name, all[&name]) {
-                let again = callers.get(&grown).into_iter().flatten().chain([&grown]);
-                todo.extend(again.copied().filter(|&name| waiting.insert(name)));
+            let Some(of) = needed.get_mut(&name) else { continue };
+            for grown in needs.mark(m, (name, all[&name]), of) {
+                let end = block_of(m, all[&grown]).and_then(|block| m.last_op(block));
+                let again = calls.get(&grown).into_iter().flatten().copied();
+                // A call that is not needed so far is looked at when it is.
+                let again = again.filter(|(_, op)| needs.ops.contains(op)).chain(end.map(|end| (grown, end)));
+                for (function, op) in again {
+                    let Some(of) = needed.get_mut(&function) else { continue };
+                    of.todo.push(op);
+                    todo.extend(waiting.insert(function).then_some(function));
+                }
             }
         }
         needs
     }
 
-    /// Adds what a function needs. Returns the functions of which more is needed than before.
-    fn mark(&mut self, m: &Module, name: StrId, function: OpId) -> Vec<StrId> {
-        let Some(block) = block_of(m, function) else { return Vec::new() };
-        let Some(end) = m.last_op(block) else { return Vec::new() };
+    /// The ops that a function needs whoever calls it, and its return.
+    fn roots(&self, m: &Module, block: BlockId, end: OpId) -> NeededValues {
         let ops = ops_with_graphs(m, block);
         let graphs = ops.iter().filter(|&&op| m.op_name_str(op) == GRAPH);
-        let frames: FxHashMap<OpId, Frames> =
-            graphs.filter_map(|&graph| Some((graph, Frames::of(m, graph).ok()?))).collect();
-        let roots = ops.iter().copied().filter(|&op| op == end || self.is_root(m, op));
-        let mut needed = NeededValues { todo: roots.collect(), ..NeededValues::default() };
+        let frames = graphs.filter_map(|&graph| Some((graph, Frames::of(m, graph).ok()?))).collect();
+        let todo = ops.into_iter().filter(|&op| op == end || self.is_root(m, op)).collect();
+        NeededValues { todo, frames, ..NeededValues::default() }
+    }
+
+    /// Adds what the ops of a function need that have to be looked at. Returns the functions of which more is
+    /// needed than before.
+    fn mark(&mut self, m: &Module, (name, function): (StrId, OpId), needed: &mut NeededValues) -> Vec<StrId> {
+        let Some(block) = block_of(m, function) else { return Vec::new() };
+        let end = m.last_op(block);
         let mut grown = Vec::new();
         while let Some(op) = needed.todo.pop() {
             self.ops.insert(op);
-            if op == end {
+            if Some(op) == end {
                 let results = self.functions[&name].results.clone();
                 needed.need(m, m.operands(op).zip(results).filter(|&(_, is)| is).map(|(value, _)| value));
             } else if let Some(control) = Control::of(m, op) {
-                grown.extend(self.mark_control(m, op, control, &mut needed));
+                grown.extend(self.mark_control(m, op, control, needed));
             } else {
                 needed.need(m, m.operands(op));
             }
             if Primitive::of(m, op) == Some(Primitive::Source) {
                 let tokens = m.results(op).flat_map(|value| m.users(value)).map(|(user, _)| user);
                 let sinks = tokens.filter(|&user| Primitive::of(m, user) == Some(Primitive::Sink));
-                let NeededValues { sinks: known, todo, .. } = &mut needed;
+                let NeededValues { sinks: known, todo, .. } = &mut *needed;
                 todo.extend(sinks.filter(|&sink| known.insert(sink)));
             }
             // A loop ends by its condition.
-            if let Some(frames) = m.parent_op(op).and_then(|graph| frames.get(&graph)) {
-                let frame = frames.of_op(op);
-                let conds = if frame == ROOT { &[][..] } else { &frames.frame(frame).conds };
-                conds.iter().for_each(|&cond| needed.need(m, m.results(cond)));
-            }
+            let frame = m.parent_op(op).and_then(|graph| {
+                let frames = needed.frames.get(&graph)?;
+                Some(frames.frame(Some(frames.of_op(op)).filter(|&frame| frame != ROOT)?))
+            });
+            let conds: Vec<ValueId> =
+                frame.into_iter().flat_map(|frame| &frame.conds).flat_map(|&cond| m.results(cond)).collect();
+            needed.need(m, conds);
         }
         let args: Vec<bool> = m.args(block).iter().map(|arg| needed.values.contains(arg)).collect();
         grown.extend(self.grow(name, |needs| &mut needs.args, &args));
