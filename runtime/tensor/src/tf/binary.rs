@@ -79,6 +79,20 @@ pub fn binary(
     })
 }
 
+/// The element of [`binary`] for one pair; `None` if it refuses the pair or is not defined for the dtype.
+pub(super) fn binary_of_pair<T: Number>(op: Binary, a: T, b: T) -> Option<T> {
+    let (a, b) = (a.widen(), b.widen());
+    if let Some(f) = T::Wide::ranged(op) {
+        return Some(T::narrow(f(a, b, in_range::<T>)));
+    }
+    let f = T::Wide::binary(op).filter(|_| !T::Wide::refuses(op, b))?;
+    Some(match op {
+        Binary::LeftShift | Binary::RightShift => T::narrow(f(a, b.clamp_shift(i128::from(T::BITS) - 1))),
+        Binary::FloorDiv => T::narrow(T::narrow(f(a, b)).widen().floor()),
+        _ => T::narrow(f(a, b)),
+    })
+}
+
 /// The range of the dtype applied to an intermediate result: the infinity, NaN or 0 that the dtype has for
 /// it; otherwise the intermediate result itself, not rounded.
 pub(super) fn in_range<T: Number>(x: T::Wide) -> T::Wide {
@@ -103,18 +117,21 @@ pub fn compare(
         if !Wide::ORDERED && !matches!(op, Compare::Equal | Compare::NotEqual) {
             return Err(TensorError::Unsupported { op: op.name(), dtype: a.dtype() });
         }
-        zip::<T, I1>(a, b, shape, allocator, |a, b| {
-            let (a, b) = (a.widen(), b.widen());
-            let order = a.order(b);
-            I1::from(match op {
-                Compare::Equal => a == b,
-                Compare::NotEqual => a != b,
-                Compare::Less => order == Some(Ordering::Less),
-                Compare::LessEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
-                Compare::Greater => order == Some(Ordering::Greater),
-                Compare::GreaterEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-            })
-        })
+        zip::<T, I1>(a, b, shape, allocator, |a, b| compare_of_pair(op, a, b))
+    })
+}
+
+/// The element of [`compare`] for one pair.
+pub(super) fn compare_of_pair<T: Number>(op: Compare, a: T, b: T) -> I1 {
+    let (a, b) = (a.widen(), b.widen());
+    let order = a.order(b);
+    I1::from(match op {
+        Compare::Equal => a == b,
+        Compare::NotEqual => a != b,
+        Compare::Less => order == Some(Ordering::Less),
+        Compare::LessEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        Compare::Greater => order == Some(Ordering::Greater),
+        Compare::GreaterEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
     })
 }
 

@@ -5,24 +5,32 @@
 //!                                         └─overwrite──▶ the operand that was overwritten by the result
 //! ```
 //!
-//! A call declines operands that are not simple: other element types, shapes that broadcast unless one
-//! operand is a single element, and large tensors. It also declines all operands that the operator refuses,
-//! so the errors are those of the operator's function. Elementwise results equal those of the operator's
-//! function; products differ by rounding.
+//! A call declines operands that are not simple: shapes that broadcast unless one operand is a single element,
+//! large tensors, and other than few elements where no machine instruction is the operator. It also declines
+//! all operands that the operator refuses, so the errors are those of the operator's function. Elementwise
+//! results equal those of the operator's function; products differ by rounding.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::fast::{arithmetic_of, function_of};
+use smallvec::SmallVec;
+
+use super::binary::{binary_of_pair, compare_of_pair};
+use super::fast::{Cx, arithmetic_of, cast, function_of};
+use super::numeric::{Domain, Number};
 use super::op::{Attributes, Attrs, Class, Op, OpRow, Type};
-use super::unary::of_floats;
+use super::unary::unary_in_place;
 use super::{Binary, Compare, Unary};
+use crate::element::with_element;
 use crate::mem::Allocator;
 use crate::simd::{Arithmetic, Function, Isa, Over};
 use crate::{DType, Element, HostTensor, I1, Shape};
 
 /// The largest number of elements of an operand.
 const MAX: usize = 4096;
+
+/// The largest number of elements of an operand for which each pair of elements looks for its function.
+const FEW: usize = 64;
 
 /// The largest number of multiplications of a product.
 const MAX_PRODUCTS: usize = 512;
@@ -40,6 +48,8 @@ enum Kind {
     Unary(Unary, Option<Function>),
     Binary(Binary, Option<Arithmetic>),
     Compare(Compare),
+    /// A conversion to this element type.
+    Cast(DType),
     /// True for each of the left and the right matrix if it is transposed.
     MatMul(bool, bool),
 }
@@ -51,14 +61,23 @@ impl OpRow {
             Class::Unary(op) => Kind::Unary(op, function_of(op)),
             Class::Binary(op) => Kind::Binary(op, arithmetic_of(op)),
             Class::Compare(op) => Kind::Compare(op),
+            Class::Cast => {
+                let attrs = Attributes::new(self.signature(), attrs);
+                Kind::Cast(if attrs.bool("Truncate").ok()? {
+                    return None;
+                } else {
+                    attrs.dtype("DstT").ok()?
+                })
+            }
             _ if self.op == Some(Op::MatMul) => {
                 let attrs = Attributes::new(self.signature(), attrs);
                 Kind::MatMul(attrs.bool("transpose_a").ok()?, attrs.bool("transpose_b").ok()?)
             }
             _ => return None,
         };
-        let ty = attrs.ty("T");
-        (ty.is_some() || !attrs.has("T")).then_some(Small { kind, ty })
+        let of_operands = if matches!(kind, Kind::Cast(_)) { "SrcT" } else { "T" };
+        let ty = attrs.ty(of_operands);
+        (ty.is_some() || !attrs.has(of_operands)).then_some(Small { kind, ty })
     }
 }
 
@@ -83,8 +102,12 @@ impl Small {
                 DType::F64 => compare::<f64>(op, a, b, allocator),
                 DType::I32 => compare::<i32>(op, a, b, allocator),
                 DType::I64 => compare::<i64>(op, a, b, allocator),
-                _ => None,
+                _ => with_element!(dtype, T => compare_pairs::<T>(op, a, b, allocator)),
             },
+            (Kind::Compare(op), [a, b]) if a.dtype() == b.dtype() => {
+                with_element!(dtype, T => compare_pairs::<T>(op, a, b, allocator))
+            }
+            (Kind::Cast(to), [x]) if is_small(x.shape()) => cast(x, to, &Cx::serial(allocator)).ok(),
             (Kind::MatMul(left, right), [a, b]) if dtype == DType::F32 && b.dtype() == DType::F32 => {
                 product((a, left), (b, right), allocator)
             }
@@ -165,17 +188,13 @@ fn unary<'a>(
             Isa::detect().map(function, &mut out.write::<f32>().ok()?);
             Some(out)
         }
-        (DType::F32, None) => {
-            let (f, out) = (of_floats(op)?, place(x, 0)?);
-            out.write::<f32>().ok()?.iter_mut().for_each(|x| *x = f(f64::from(*x)) as f32);
+        // The operator's function computes them in f32.
+        (DType::F16 | DType::BF16, Some(_)) => None,
+        (dtype, _) => {
+            let out = place(x, 0)?;
+            with_element!(dtype, T => unary_in_place(op, &mut out.write::<T>().ok()?)?);
             Some(out)
         }
-        (DType::F64, _) => {
-            let (f, out) = (of_floats(op)?, place(x, 0)?);
-            out.write::<f64>().ok()?.iter_mut().for_each(|x| *x = f(*x));
-            Some(out)
-        }
-        _ => None,
     }
 }
 
@@ -198,7 +217,8 @@ fn binary<'a>(
                 *out.write::<f32>().ok()?.first_mut()? = result;
                 return Some(out);
             }
-            let (arithmetic, out) = (arithmetic?, place()?);
+            let Some(arithmetic) = arithmetic else { return pairs::<f32>(op, a, b, place) };
+            let out = place()?;
             let other = other.read::<f32>().ok()?;
             Isa::detect().arithmetic(arithmetic, over, &mut out.write::<f32>().ok()?, &other);
             Some(out)
@@ -213,8 +233,33 @@ fn binary<'a>(
         (DType::I64, Binary::Add) => zip(place()?, other, over, i64::wrapping_add),
         (DType::I64, Binary::Sub) => zip(place()?, other, over, i64::wrapping_sub),
         (DType::I64, Binary::Mul) => zip(place()?, other, over, i64::wrapping_mul),
-        _ => None,
+        // The operator's function computes them in f32.
+        (DType::F16 | DType::BF16, _) if arithmetic.is_some() => None,
+        (dtype, _) => with_element!(dtype, T => pairs::<T>(op, a, b, place)),
     }
+}
+
+/// Each element of `a` and that of `b` at its place, or the only one, if they are few.
+fn few<'a, T: Copy>(a: &'a [T], b: &'a [T]) -> Option<impl Iterator<Item = (T, T)> + 'a> {
+    let n = a.len().max(b.len());
+    (n <= FEW).then(|| a.iter().copied().cycle().zip(b.iter().copied().cycle()).take(n))
+}
+
+/// The result of an operator without machine instructions here, in what `place` gives: one that refuses no
+/// pair of elements.
+fn pairs<'a, T: Number>(
+    op: Binary,
+    a: &HostTensor,
+    b: &HostTensor,
+    place: impl FnOnce() -> Option<Cow<'a, HostTensor>>,
+) -> Option<Cow<'a, HostTensor>> {
+    let elements: SmallVec<[T; 8]> = {
+        let (a, b) = (a.read::<T>().ok()?, b.read::<T>().ok()?);
+        few(&a, &b)?.map(|(a, b)| binary_of_pair(op, a, b)).collect::<Option<_>>()?
+    };
+    let out = place()?;
+    out.copy_from_slice(&elements).ok()?;
+    Some(out)
 }
 
 /// The function of two numbers, if it is a single machine instruction.
@@ -269,6 +314,24 @@ fn compare<T: Element + PartialOrd>(
     Some(out)
 }
 
+/// A comparison of few elements, or with a single one.
+fn compare_pairs<T: Number>(
+    op: Compare,
+    a: &HostTensor,
+    b: &HostTensor,
+    allocator: &Arc<dyn Allocator>,
+) -> Option<HostTensor> {
+    if !T::Wide::ORDERED && !matches!(op, Compare::Equal | Compare::NotEqual) {
+        return None;
+    }
+    let shape = if larger(a, b)? == Over::Left { a.shape() } else { b.shape() };
+    let elements: SmallVec<[I1; 8]> = {
+        let (a, b) = (a.read::<T>().ok()?, b.read::<T>().ok()?);
+        few(&a, &b)?.map(|(a, b)| compare_of_pair(op, a, b)).collect()
+    };
+    HostTensor::from_slice(shape.clone(), &elements, allocator).ok()
+}
+
 /// The product of two matrices. The flag of each is true if it is transposed.
 fn product(
     (a, left): (&HostTensor, bool),
@@ -302,7 +365,7 @@ mod tests {
     use super::*;
     use crate::mem::Malloc;
     use crate::tf::op::tests::TextAttrs;
-    use crate::tf::op::{Eval, row};
+    use crate::tf::op::{Eval, row, rows};
 
     fn made(name: &str) -> (Small, Eval) {
         let (row, no) = (row(name).unwrap(), TextAttrs(BTreeMap::new()));
@@ -355,11 +418,58 @@ mod tests {
             check(name, &[&x], true);
             check(name, &[&doubles], true);
         }
-        check("Neg", &[&n], false);
+        check("Neg", &[&n], true);
         check("Invert", &[&x], false);
+        check("Invert", &[&n], true);
+        check("FloorDiv", &[&n, &n], true);
         check("Mul", &[&n, &n], true);
         check("AddV2", &[&long, &long], true);
         check("GreaterEqual", &[&n, &n], true);
+    }
+
+    /// Numbers at the edges of a type, as far as it has them.
+    fn edges(dtype: DType) -> Vec<HostTensor> {
+        let numbers = [0.0, 1.0, -1.0, 2.0, -7.0, 3.5, 64.0, -0.0, 1e19, f64::INFINITY, f64::NAN];
+        let lows = [i64::MIN, i64::MAX, 1 << 31, 255].map(|x| HostTensor::from_vec([], vec![x]).unwrap());
+        let doubles = numbers.map(|x| HostTensor::from_vec([], vec![x]).unwrap());
+        let allocator: Arc<dyn Allocator> = Malloc::shared();
+        lows.iter().chain(&doubles).map(|x| crate::tf::cast(x, dtype, &allocator).unwrap()).collect()
+    }
+
+    #[test]
+    fn numbers_are_taken_that_the_operator_takes() {
+        let allocator: Arc<dyn Allocator> = Malloc::shared();
+        let is_elementwise =
+            |row: &&OpRow| matches!(row.class(), Class::Unary(_) | Class::Binary(_) | Class::Compare(_));
+        for (row, dtype) in rows().filter(is_elementwise).flat_map(|row| DType::ALL.map(|dtype| (row, dtype)))
+        {
+            let (small, eval) = made(row.name);
+            let numbers = edges(dtype);
+            let is_by_f32 = matches!(dtype, DType::F16 | DType::BF16)
+                && (row.class().vector_function().is_some() || row.class().vector_arithmetic().is_some());
+            let is_unary = matches!(row.class(), Class::Unary(_));
+            for (x, y) in numbers.iter().flat_map(|x| numbers.iter().map(move |y| (x, y))) {
+                let operands: &[&HostTensor] = if is_unary { &[x] } else { &[x, y] };
+                let taken = small.call(operands, &allocator).is_some();
+                assert_eq!(taken, eval(operands, &allocator).is_ok() && !is_by_f32, "{} {dtype}", row.name);
+                check(row.name, operands, taken);
+            }
+        }
+    }
+
+    #[test]
+    fn conversions_are_those_of_the_function() {
+        let allocator: Arc<dyn Allocator> = Malloc::shared();
+        for (from, to) in DType::ALL.iter().flat_map(|from| DType::ALL.map(|to| (*from, to))) {
+            let (from_name, name) = (from.to_string(), to.to_string());
+            let attrs = TextAttrs(BTreeMap::from([("DstT", &*name), ("SrcT", &*from_name)]));
+            for x in edges(from) {
+                let found = row("Cast").unwrap().small(&attrs).unwrap().call(&[&x], &allocator).unwrap();
+                let want = crate::tf::cast(&x, to, &allocator).unwrap();
+                assert_eq!((found.dtype(), found.shape()), (want.dtype(), want.shape()));
+                assert_eq!(*found.read_bytes().unwrap(), *want.read_bytes().unwrap(), "{from} to {to}");
+            }
+        }
     }
 
     #[test]
@@ -413,7 +523,7 @@ mod tests {
             ("AddV2", vec![&large, &large]),
             ("MatMul", vec![&x, &row]),
             ("MatMul", vec![&x, &n]),
-            ("Neg", vec![&n]),
+            ("FloorMod", vec![&n, &HostTensor::from_vec([], vec![0i32]).unwrap()]),
         ] {
             assert!(made(name).0.call(&operands, &allocator).is_none(), "{name}");
         }

@@ -48,9 +48,11 @@ pub fn unary(op: Unary, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Resul
     })
 }
 
-/// The function of f32 and f64, if the operator is defined for them.
-pub(super) fn of_floats(op: Unary) -> Option<fn(f64) -> f64> {
-    f64::unary(op)
+/// The elements of [`unary`] in place of those of `x`; `None`, and they stay, if it is not defined for the dtype.
+pub(super) fn unary_in_place<T: Number>(op: Unary, x: &mut [T]) -> Option<()> {
+    let f = T::Wide::unary(op)?;
+    x.iter_mut().for_each(|x| *x = T::narrow(f(x.widen())));
+    Some(())
 }
 
 /// `LeakyRelu`: `x` or `alpha * x`, whichever is larger for `alpha` < 1. Floats only.
