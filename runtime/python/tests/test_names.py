@@ -379,6 +379,15 @@ def test_more_of_onnxruntime(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyP
     assert ort.InferenceSession(str(DATA / "digits" / "digits_mlp.pb")).get_modelmeta().producer_name == ""
 
 
+def test_names_of_onnxruntime_are_in_the_modules_that_define_them(tmp_path: pathlib.Path) -> None:
+    from befrost.onnxruntime.capi import onnxruntime_inference_collection as sessions, onnxruntime_pybind11_state as state
+
+    assert ort.capi.onnxruntime_pybind11_state is state
+    assert all(getattr(module, name) is getattr(ort, name) for module in (sessions, state) for name in module.__all__)
+    with pytest.raises(state.NoSuchFile):
+        sessions.InferenceSession(str(tmp_path / "absent.onnx"))
+
+
 def test_names_and_memory_of_onnxruntime(tmp_path: pathlib.Path) -> None:
     path = str(DATA / "digits" / "digits_cnn.onnx")
     options = ort.SessionOptions()

@@ -17,19 +17,19 @@ from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
-from . import __version__, _native
-from ._errors import (
+from .. import __version__, _native
+from .._errors import (
     CancelledError, Error, FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError, check_file,
 )
-from ._model import Model, Port, load, unknown, write_file
-from ._native import Tensor
-from ._onnx_header import Header, header_of, header_of_file
-from ._trace import text_of_events
+from .._model import Model, Port, load, unknown, write_file
+from .._native import Tensor
+from .._onnx_header import Header, header_of, header_of_file
+from .._trace import text_of_events
 
 # ONNX Runtime's names of exceptions.
 Fail = RuntimeException = EPFail = Error
 InvalidArgument = InvalidGraph = InvalidProtobuf = NoModel = InvalidArgumentError
-NoSuchFile = NotFoundError
+NoSuchFile = NotFound = NotFoundError
 NotImplemented = UnimplementedError
 
 class UnknownName(NotFoundError, InvalidArgumentError):
@@ -545,11 +545,14 @@ def get_device() -> str:
     return "CPU"
 
 
+# Its names come from here.
+from . import capi  # noqa: E402
+
 __all__ = [
     "EPFail", "ExecutionMode", "ExecutionOrder", "Fail", "GraphOptimizationLevel", "IOBinding", "InferenceSession",
     "InvalidArgument", "InvalidGraph", "InvalidProtobuf", "ModelMetadata", "NoModel", "NoSuchFile", "NodeArg",
-    "NotImplemented", "OrtValue", "RunOptions", "RuntimeException", "SessionOptions", "UnknownName", "__version__",
-    "disable_telemetry_events", "enable_telemetry_events", "get_all_providers", "get_available_providers",
+    "NotFound", "NotImplemented", "OrtValue", "RunOptions", "RuntimeException", "SessionOptions", "UnknownName", "__version__",
+    "capi", "disable_telemetry_events", "enable_telemetry_events", "get_all_providers", "get_available_providers",
     "get_build_info", "get_device", "get_version_string", "set_default_logger_severity", "set_default_logger_verbosity",
     "set_seed",
 ]
