@@ -119,7 +119,8 @@ pub fn tensor_attr(cx: &mut Context, x: &HostTensor) -> Option<AttrId> {
     }
     let bytes = x.buffer().ok()?.freeze().ok()?;
     let size = x.dtype().size();
-    let splat = x.num_elements() > 1 && bytes.chunks_exact(size).all(|element| element == &bytes[..size]);
+    // Each element equals the next one.
+    let splat = x.num_elements() > 1 && bytes[size..] == bytes[..bytes.len() - size];
     let data = if splat { Blob::from(&bytes[..size]) } else { Blob::from(bytes) };
     Some(cx.attr_id(AttrKind::Dense { ty, splat, data }))
 }
