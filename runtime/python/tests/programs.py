@@ -1259,3 +1259,28 @@ def decompositions(m: Any) -> Any:
     q, r = np.linalg.qr(m)
     made = np.linalg.slogdet(-m[:2])
     return q, r, np.linalg.qr(m, mode="r"), np.linalg.qr(m).Q, made.sign, made.logabsdet, np.linalg.slogdet(m.T @ m)
+
+
+@program((A([[4.0, 1.0], [1.0, 5.0], [2.0, 2.0]]),), (A([[1.0, 2.0, 0.5], [3.0, -4.0, 1.0]], np.float32),))
+def decompositions_with_vectors(m: Any) -> Any:
+    # The signs of vectors are free: what is compared does not depend on them.
+    u, s, vh = np.linalg.svd(m, full_matrices=False)
+    whole = np.linalg.svd(m)
+    square = m.T @ m
+    made = np.linalg.eigh(square)
+    upper = np.linalg.eigh(np.triu(square), UPLO="U").eigenvectors
+    return ((u * s) @ vh, s, np.abs(vh), whole.U.shape, np.abs(whole.Vh)[:2], np.linalg.svd(m, compute_uv=False), made.eigenvalues,
+            np.abs(made.eigenvectors)[:, -1:], np.abs(upper)[:, -1:])
+
+
+@program((A([[4.0, 1.0], [1.0, 5.0], [2.0, 2.0]]), A([1.0, 2.0, 3.0])), (A([[4.0, 1.0], [8.0, 2.0], [2.0, 0.5]]), A([1.0, 2.0, 3.0])),
+         (A([[1.0, 2.0, 0.5], [3.0, -4.0, 1.0]], np.float32), A([[1.0, 2.0], [0.5, 1.0]], np.float32)),
+         (A([[1, 2], [3, 4], [5, 7]]), A([1, 0, 2])))
+def least_squares(a: Any, b: Any) -> Any:
+    return np.linalg.lstsq(a, b, rcond=None), np.linalg.lstsq(a, b, rcond=1e-3)[0]
+
+
+@program((A([3.0, 1.0, 2.0, -5.0]),), (A([[3, 1, 2], [9, 7, 8]]),))
+def partitions(x: Any) -> Any:
+    flat = np.partition(x, 2, axis=None)
+    return flat[2], np.max(flat[:2]), np.partition(x, (0, -1))[..., [0, -1]], np.argpartition(x, 1)[..., 1], x.argpartition(0)[..., 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..arithmetic import as_array, run_ufunc, size_of
 from ..errors import Refused
 from ..values import Array, kind_of
 from .making import astype
-from .registry import NONE, numeric, axis_of, numpy_function
+from .registry import NONE, axis_of, ints_of, numeric, numpy_function
 from .shapes import ravel, swapaxes
 
 
@@ -80,6 +81,29 @@ def argsort(interp: Any, x: Any, axis: Any = -1, kind: Any = None, stable: Any =
         array, axis = ravel(interp, array), 0
     _, made, at = _sorted(interp, array, axis)
     return made if at == array.ndim - 1 else swapaxes(interp, made, at, -1)
+
+
+def _checked_kth(interp: Any, array: Array, kth: Any, axis: Any) -> None:
+    """The position of a partition must be within the array."""
+    n = None if axis is None else array.shape[axis_of(interp, axis, array.ndim)]
+    if axis is None and None not in array.shape:
+        n = math.prod(size for size in array.shape if size is not None)
+    for k in ints_of(interp, kth, "kth") or ():
+        if n is not None and not -n <= k < n:
+            raise Refused(f"kth(={k}) out of bounds ({n})")
+
+
+@numpy_function(np.partition)
+def partition(interp: Any, a: Any, kth: Any, axis: Any = -1) -> Any:
+    """A sorted array is partitioned at every position."""
+    _checked_kth(interp, as_array(interp.emit, a), kth, axis)
+    return sort(interp, a, axis)
+
+
+@numpy_function(np.argpartition, method="argpartition")
+def argpartition(interp: Any, a: Any, kth: Any, axis: Any = -1) -> Any:
+    _checked_kth(interp, as_array(interp.emit, a), kth, axis)
+    return argsort(interp, a, axis)
 
 
 @numpy_function(np.median)

@@ -579,11 +579,50 @@ def eigvalsh(a: Any) -> Any:
     return tf.SelfAdjointEigV2(inexact(a), compute_v=False)[0]
 
 
+@composed(np.linalg.eigh)
+def eigh(a: Any, UPLO: Any = "L") -> Any:
+    if UPLO not in ("L", "U", "l", "u"):
+        refuse("UPLO argument must be 'L' or 'U'")
+    x = inexact(a)
+    # The operator reads the lower triangle.
+    values, vectors = tf.SelfAdjointEigV2(x if UPLO in ("L", "l") else np.conj(np.swapaxes(x, -1, -2)), compute_v=True)
+    return EighResult(np.real(values), vectors)
+
+
 @composed(np.linalg.svdvals)
 def svdvals(x: Any) -> Any:
     return tf.Svd(inexact(x), compute_uv=False)[0]
 
 
+@composed(np.linalg.svd)
+def svd(a: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
+    if not compute_uv:
+        return np.linalg.svdvals(a)
+    s, u, v = tf.Svd(inexact(a), full_matrices=full_matrices)
+    return SVDResult(u, s, np.conj(np.swapaxes(v, -1, -2)))
+
+
+@composed(np.linalg.lstsq)
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    dtype = np.result_type(a, b, np.float32)
+    x, y = np.asarray(a, dtype), np.asarray(b, dtype)
+    if x.ndim != 2 or y.ndim > 2:
+        refuse("'numpy.linalg.lstsq' takes a matrix, and a vector or a matrix")
+    columns = y if y.ndim == 2 else y[:, None]
+    s, u, v = tf.Svd(x)
+    m, n = x.shape
+    is_large = s > (np.finfo(s.dtype).eps * max(m, n) if rcond is None else rcond) * s[0]
+    inverse = np.where(is_large, 1 / np.where(is_large, s, 1), np.zeros((), s.dtype)).astype(dtype)
+    made = v @ (inverse[:, None] * (np.conj(u.T) @ columns))
+    rank = np.sum(is_large).astype(np.int32)
+    # There are no sums of squares unless the solution is the only one.
+    rest = np.sum(np.abs(columns - x @ made) ** 2, axis=0)
+    rest = rest[np.full(rest.shape, rank == n)] if m > n else rest[:0]
+    return made if y.ndim == 2 else made[:, 0], rest, rank, s
+
+
+EighResult: Any = type(np.linalg.eigh(np.eye(1)))
+SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 QRResult: Any = type(np.linalg.qr(np.eye(1)))
 SlogdetResult: Any = type(np.linalg.slogdet(np.eye(1)))
 
