@@ -9,6 +9,7 @@ beside arrays.
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from typing import Any, Callable
 
@@ -62,6 +63,13 @@ UNARY: dict[type, tuple[Any, Callable[[Any], Any]]] = {
 _WEAK_TYPES = {"int": int, "float": float, "complex": complex}
 MAX_STATIC_BITS = 1 << 16
 MAX_STATIC_ITEMS = 1 << 20
+
+
+@functools.cache
+def limits(dtype: Any) -> tuple[int, int]:
+    """The lowest and the highest number of an integer type."""
+    info: Any = np.iinfo(dtype)
+    return info.min, info.max
 
 
 def is_numeric(value: Any) -> bool:
@@ -168,8 +176,25 @@ def _resolve(ufunc: Any, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
     return dtypes, name if is_simple and name != "Conj" else ""
 
 
+def _run_on_pair(emit: Emitter, ufunc: Any, a: Array, b: Array) -> Array | None:
+    """The most frequent case: two staged arrays, and an operator that computes the ufunc of them as they are."""
+    found = _RESOLVED.get((ufunc, a.dtype, b.dtype))
+    if found is None or a.id is None or b.id is None:
+        return None
+    dtypes, simple = found
+    if not simple or a.dtype != dtypes[0] or b.dtype != dtypes[1]:
+        return None
+    made = emit.op(simple, [a.id, b.id])[0]
+    is_known = a.shape == b.shape and None not in a.shape
+    return Array(dtypes[-1], a.shape, made) if is_known else emit.array(made)
+
+
 def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     """A ufunc on numbers and arrays."""
+    if len(operands) == 2 and type(operands[0]) is type(operands[1]) is Array:
+        made = _run_on_pair(emit, ufunc, *operands)
+        if made is not None:
+            return made
     if not any(map(is_staged, operands)):
         try:
             return known(ufunc(*[v.const if isinstance(v, Array) else v for v in operands]))
@@ -190,8 +215,8 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
         return emit.one(simple, [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     for value, dtype in zip(operands, dtypes):
         if kind_of_number(value) == "int" and kind_of(dtype) in "iu":
-            info: Any = np.iinfo(dtype)
-            if not info.min <= value <= info.max:
+            low, high = limits(dtype)
+            if not low <= value <= high:
                 raise Refused(f"the Python integer {value} is out of bounds for {dtype}")
     if special is not None:
         return special(emit, operands, dtypes)
@@ -532,8 +557,8 @@ def compare(emit: Emitter, kind: type, a: Any, b: Any) -> Any:
         for x, y in ((a, b), (b, a)):
             # NumPy compares with the exact integer.
             if isinstance(x, Array) and kind_of_number(y) == "int" and kind_of(x.dtype) in "iu":
-                info = np.iinfo(x.dtype)
-                if not info.min <= y <= info.max:
+                low, high = limits(x.dtype)
+                if not low <= y <= high:
                     like = np.zeros((), x.dtype)
                     answer = python(like, y) if x is a else python(y, like)
                     return emit.array(emit.op("Fill", [shape_id(emit, x), emit.constant(bool(answer))])[0])

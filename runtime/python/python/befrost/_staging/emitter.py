@@ -27,6 +27,10 @@ REAL = frozenset(["Maximum", "Minimum", "Max", "Min", "ArgMax", "ArgMin", "TopKV
 VARIANT: TensorType = ("variant", [])
 
 
+# By their names, for which NumPy searches.
+_DTYPES: dict[str, Any] = {}
+
+
 class Emitter:
     """The builder of one function. Ops get the place of the node at hand."""
 
@@ -64,7 +68,10 @@ class Emitter:
         name, dims = self.graph.type_of(id)
         if dims is None:
             raise Refused("the rank of the result is not known")
-        return Array(np.dtype(name), tuple([None if size < 0 else size for size in dims]), id, roots=roots, owned=owned)
+        dtype = _DTYPES.get(name)
+        if dtype is None:
+            dtype = _DTYPES[name] = np.dtype(name)
+        return Array(dtype, tuple([None if size < 0 else size for size in dims]), id, roots=roots, owned=owned)
 
     def one(self, name: str, operands: Seq[int], **attrs: Any) -> Array:
         """An op with one result."""

@@ -105,6 +105,7 @@ class Control:
         self.state = State()
         self.emit = Emitter(name, lambda: ((self.node, self.frame), self.sites))
         self.evaluators: dict[type, Callable[[Any], Any]] = {}
+        self.executors: dict[type, Callable[[Any], None]] = {}
         self.unroll = unroll
         self.unrolled = 0
         self.parts: dict[ast.AST, tuple[ast.expr, ast.If | None]] = {}  # conditions of which a part assigns a name, by their statements

@@ -112,6 +112,10 @@ class Scope:
         pending = [root]
         while pending:
             node = pending.pop()
+            if isinstance(node, (ast.Name, ast.Constant)):
+                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                    self.assigned.add(node.id)
+                continue
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self.assigned.add(node.name)
                 continue
@@ -123,9 +127,7 @@ class Scope:
                 continue
             if isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)):
                 self.is_generator = True
-            if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-                self.assigned.add(node.id)
-            elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
+            if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
                 self.assigned.add(node.name)
             elif isinstance(node, ast.MatchMapping) and node.rest:
                 self.assigned.add(node.rest)

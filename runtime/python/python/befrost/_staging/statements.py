@@ -55,15 +55,19 @@ class Statements(Control):
                 return
 
     def statement(self, node: ast.stmt) -> None:
-        word = REFUSED.get(type(node))
-        if word is None and type(node).__name__ == "TryStar":
-            word = "try"
+        (self.executors.get(type(node)) or self.executor(type(node)))(node)
+
+    def executor(self, kind: type) -> Callable[[Any], None]:
+        """The method for a kind of statement."""
+        word = "try" if kind.__name__ == "TryStar" else REFUSED.get(kind)
         if word:
             raise Refused(f"'{word}' cannot be compiled", code="P0102")
-        method = getattr(self, "do_" + type(node).__name__, None)
+        method = getattr(self, "do_" + kind.__name__, None)
         if method is None:
-            raise Refused(f"this statement ({type(node).__name__}) cannot be compiled", code="P0102")
-        method(node)
+            raise Refused(f"this statement ({kind.__name__}) cannot be compiled", code="P0102")
+        made: Callable[[Any], None] = method
+        self.executors[kind] = made
+        return made
 
     # ---- simple ones ----
 
