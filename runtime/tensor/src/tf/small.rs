@@ -5,10 +5,10 @@
 //!                                         └─overwrite──▶ the operand that was overwritten by the result
 //! ```
 //!
-//! A call declines operands that are not simple: shapes that broadcast unless one operand is a single element,
-//! large tensors, and other than few elements where no machine instruction is the operator. It also declines
-//! all operands that the operator refuses, so the errors are those of the operator's function. Elementwise
-//! results equal those of the operator's function; products differ by rounding.
+//! A call declines operands that are not simple: shapes that broadcast unless one operand is a single
+//! element, large tensors, and more than a few elements where the operator is no machine instruction. It also
+//! declines all operands that the operator refuses, so the errors are those of the operator's function.
+//! Elementwise results equal those of the operator's function; products differ by rounding.
 
 use std::borrow::Cow;
 use std::sync::Arc;

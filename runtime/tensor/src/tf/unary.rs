@@ -48,7 +48,8 @@ pub fn unary(op: Unary, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Resul
     })
 }
 
-/// The elements of [`unary`] in place of those of `x`; `None`, and they stay, if it is not defined for the dtype.
+/// The elements of [`unary`] in place of those of `x`. `None`, and they stay, if the operator is not defined
+/// for the dtype.
 pub(super) fn unary_in_place<T: Number>(op: Unary, x: &mut [T]) -> Option<()> {
     let f = T::Wide::unary(op)?;
     x.iter_mut().for_each(|x| *x = T::narrow(f(x.widen())));

@@ -157,7 +157,7 @@ _RESOLVED: dict[tuple[Any, ...], tuple[tuple[Any, ...], str]] = {}
 
 def resolved(ufunc: Any, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
     """The dtypes of operands and result of a ufunc of `UFUNCS` or `SPECIAL` on operands of these types; and the operator
-    that computes it of operands that are cast to them, if it is as simple as that, as it mostly is for floats. Raises
+    that computes it of operands that are cast to them, if it is as simple as that, as it mostly is for numbers. Raises
     TypeError if NumPy refuses the types."""
     key = (ufunc, *types)
     found = _RESOLVED.get(key)
@@ -171,7 +171,8 @@ def _resolve(ufunc: Any, types: tuple[Any, ...]) -> tuple[tuple[Any, ...], str]:
         return (np.dtype(bool),) * (len(types) + 1), ""
     dtypes = tuple(ufunc.resolve_dtypes((*types, *[None] * ufunc.nout)))
     result = np.dtype(bool) if ufunc in _ORDER else dtypes[0]
-    is_simple = kind_of(dtypes[0]) == "f" and dtypes == (*[dtypes[0]] * len(types), result)
+    kind = kind_of(dtypes[0])
+    is_simple = (kind == "f" or kind in "iu" and len(types) == 2) and dtypes == (*[dtypes[0]] * len(types), result)
     name = UFUNCS.get(ufunc, "").partition(":")[0] if ufunc not in SPECIAL else ""
     return dtypes, name if is_simple and name != "Conj" else ""
 
@@ -211,13 +212,13 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
     except TypeError:
         words = ", ".join(describe(v) for v in operands)
         raise Refused(f"'numpy.{ufunc.__name__}' cannot be done on {words}") from None
-    if simple:
-        return emit.one(simple, [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     for value, dtype in zip(operands, dtypes):
         if kind_of_number(value) == "int" and kind_of(dtype) in "iu":
             low, high = limits(dtype)
             if not low <= value <= high:
                 raise Refused(f"the Python integer {value} is out of bounds for {dtype}")
+    if simple:
+        return emit.one(simple, [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     if special is not None:
         return special(emit, operands, dtypes)
     assert name is not None
