@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Here are only the cases without promotion. Operands of two dtypes, and operators for which NumPy has rules
-//! of its own (division of integers, shifts, vectors in `@`), go to `befrost._tensor`.
+//! of its own (`/` of integers, `//` and `%` of floats, shifts by tensors, vectors in `@`), go to
+//! `befrost._tensor`.
 
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
@@ -56,13 +57,17 @@ operators! {
 }
 
 /// The number of TensorFlow's operators in the tables below.
-const N_OPS: usize = 23;
+const N_OPS: usize = 25;
 
 /// One of TensorFlow's operators: its number in the tables below, and its name.
 type Row = (usize, &'static str);
 
 fn is_float(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+}
+
+fn is_int(dtype: DType) -> bool {
+    !is_float(dtype) && !is_complex(dtype) && dtype != DType::I1
 }
 
 fn is_complex(dtype: DType) -> bool {
@@ -72,15 +77,14 @@ fn is_complex(dtype: DType) -> bool {
 impl Binary {
     /// The operator on two tensors of this type, if it means what NumPy's does.
     fn row(self, dtype: DType) -> Option<Row> {
-        let (is_float, is_bool) = (is_float(dtype), dtype == DType::I1);
+        let (is_float, is_bool, is_int) = (is_float(dtype), dtype == DType::I1, is_int(dtype));
         let is_complex = is_complex(dtype);
-        let is_int = !is_float && !is_bool && !is_complex;
         Some(match self {
             Binary::Add if !is_bool => (0, "AddV2"),
             Binary::Sub if !is_bool => (1, "Sub"),
             Binary::Mul if !is_bool => (2, "Mul"),
             Binary::Div if is_float => (3, "RealDiv"),
-            Binary::Pow if is_float => (4, "Pow"),
+            Binary::Pow if is_float || is_int => (4, "Pow"),
             Binary::MatMul if matches!(dtype, DType::F32 | DType::F64) => (5, "MatMul"),
             Binary::Less if !is_bool && !is_complex => (6, "Less"),
             Binary::LessEqual if !is_bool && !is_complex => (7, "LessEqual"),
@@ -93,11 +97,24 @@ impl Binary {
             Binary::And if is_int => (14, "BitwiseAnd"),
             Binary::Or if is_int => (15, "BitwiseOr"),
             Binary::Xor if is_int => (16, "BitwiseXor"),
+            Binary::Xor if is_bool => (11, "NotEqual"),
             // Of floats NumPy's are not the floor of the quotient.
             Binary::FloorDiv if is_int => (21, "FloorDiv"),
             Binary::Mod if is_int => (22, "FloorMod"),
             _ => return None,
         })
+    }
+
+    /// The operator on a tensor of this type and a count of bits. NumPy has other results than TensorFlow for
+    /// counts that are not within the type's bits.
+    fn row_by(self, dtype: DType, count: Number) -> Option<Row> {
+        let row = match self {
+            Binary::ShiftLeft => (23, "LeftShift"),
+            Binary::ShiftRight => (24, "RightShift"),
+            _ => return None,
+        };
+        let is_within = matches!(count, Number::Int(n) if (0..8 * dtype.size() as i64).contains(&n));
+        (is_int(dtype) && is_within).then_some(row)
     }
 }
 
@@ -235,37 +252,56 @@ fn attended<T: Send>(
     Ok(made)
 }
 
-/// A number of Python's as a tensor of this type: an integer that the type has exactly, or a float for a type
-/// of floats.
-fn number(value: &Bound<'_, PyAny>, dtype: DType) -> Option<HostTensor> {
-    fn scalar<T: befrost::Element>(x: T) -> Option<HostTensor> {
-        HostTensor::from_slice(Shape::scalar(), &[x], &Malloc::shared()).ok()
+/// A number of Python's.
+#[derive(Clone, Copy)]
+enum Number {
+    Int(i64),
+    Float(f64),
+}
+
+impl Number {
+    fn of(value: &Bound<'_, PyAny>) -> Option<Number> {
+        if value.is_exact_instance_of::<PyFloat>() {
+            return value.extract().ok().map(Number::Float);
+        }
+        value.cast_exact::<PyInt>().ok()?.extract().ok().map(Number::Int)
     }
-    if value.is_exact_instance_of::<PyFloat>() {
-        let x: f64 = value.extract().ok()?;
-        return match dtype {
-            DType::F64 => scalar(x),
+
+    /// It as a tensor of this type: an integer that the type has exactly, or a float for a type of floats.
+    fn tensor(self, dtype: DType) -> Option<HostTensor> {
+        fn scalar<T: befrost::Element>(x: T) -> Option<HostTensor> {
+            HostTensor::from_slice(Shape::scalar(), &[x], &Malloc::shared()).ok()
+        }
+        match (self, dtype) {
+            (Number::Float(x), DType::F64) => scalar(x),
             // NumPy warns of a finite number beyond the range.
-            DType::F32 if (x as f32).is_finite() || !x.is_finite() => scalar(x as f32),
+            (Number::Float(x), DType::F32) if (x as f32).is_finite() || !x.is_finite() => scalar(x as f32),
+            (Number::Int(x), DType::F64) if x.unsigned_abs() <= 1 << 53 => scalar(x as f64),
+            (Number::Int(x), DType::F32) if x.unsigned_abs() <= 1 << 24 => scalar(x as f32),
+            (Number::Int(x), DType::I8) => scalar(i8::try_from(x).ok()?),
+            (Number::Int(x), DType::I16) => scalar(i16::try_from(x).ok()?),
+            (Number::Int(x), DType::I32) => scalar(i32::try_from(x).ok()?),
+            (Number::Int(x), DType::I64) => scalar(x),
+            (Number::Int(x), DType::UI8) => scalar(u8::try_from(x).ok()?),
+            (Number::Int(x), DType::UI16) => scalar(u16::try_from(x).ok()?),
+            (Number::Int(x), DType::UI32) => scalar(u32::try_from(x).ok()?),
+            (Number::Int(x), DType::UI64) => scalar(u64::try_from(x).ok()?),
             _ => None,
-        };
+        }
     }
-    if !value.is_exact_instance_of::<PyInt>() {
-        return None;
-    }
-    let x: i64 = value.extract().ok()?;
-    match dtype {
-        DType::F64 if x.unsigned_abs() <= 1 << 53 => scalar(x as f64),
-        DType::F32 if x.unsigned_abs() <= 1 << 24 => scalar(x as f32),
-        DType::I8 => scalar(i8::try_from(x).ok()?),
-        DType::I16 => scalar(i16::try_from(x).ok()?),
-        DType::I32 => scalar(i32::try_from(x).ok()?),
-        DType::I64 => scalar(x),
-        DType::UI8 => scalar(u8::try_from(x).ok()?),
-        DType::UI16 => scalar(u16::try_from(x).ok()?),
-        DType::UI32 => scalar(u32::try_from(x).ok()?),
-        DType::UI64 => scalar(u64::try_from(x).ok()?),
-        _ => None,
+
+    /// [`Number::tensor`], of a thread's last integers the same one: loops use them again and again.
+    fn kept(self, dtype: DType) -> Option<HostTensor> {
+        const KEPT: usize = 16;
+        type Kept = [Option<(i64, HostTensor)>; KEPT];
+        thread_local! {
+            static LAST: RefCell<Kept> = const { RefCell::new([const { None }; KEPT]) };
+        }
+        let Number::Int(x) = self else { return self.tensor(dtype) };
+        LAST.with_borrow_mut(|last| match last.get_mut((x as usize).wrapping_add(dtype as usize) % KEPT)? {
+            Some((kept, tensor)) if *kept == x && tensor.dtype() == dtype => Some(tensor.clone()),
+            place => place.insert((x, self.tensor(dtype)?)).1.clone().into(),
+        })
     }
 }
 
@@ -301,7 +337,8 @@ fn fast<'py>(
         }
         (Some(a), None) => {
             let x = a.get().host();
-            let Some((row, y)) = with_number(op, x, b) else { return Ok(None) };
+            let by_count = || shifted_by(op, x, b);
+            let Some((row, y)) = with_number(op, x, b).or_else(by_count) else { return Ok(None) };
             execute(py, row, &[x, &y], || smallvec![a.get().value().clone(), tensor::value(y.clone())])
         }
         (None, Some(b)) => {
@@ -316,7 +353,13 @@ fn fast<'py>(
 /// The operator of a tensor and a number of Python's, and the number as a tensor.
 fn with_number(op: Binary, x: &HostTensor, other: &Bound<'_, PyAny>) -> Option<(Row, HostTensor)> {
     let row = op.row(x.dtype()).filter(|_| op != Binary::MatMul)?;
-    Some((row, number(other, x.dtype())?))
+    Some((row, Number::of(other)?.kept(x.dtype())?))
+}
+
+/// The operator that shifts a tensor by an integer of Python's, and the integer as a tensor.
+fn shifted_by(op: Binary, x: &HostTensor, count: &Bound<'_, PyAny>) -> Option<(Row, HostTensor)> {
+    let count = Number::of(count)?;
+    Some((op.row_by(x.dtype(), count)?, count.kept(x.dtype())?))
 }
 
 /// `op x`, of a tensor.

@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use befrost::mem::{Exported, Malloc};
-use befrost::{DType, Datum, HostTensor, Value};
+use befrost::{DType, Datum, Element, HostTensor, I1, Value};
 use pyo3::class::basic::CompareOp;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -28,6 +28,13 @@ pub(crate) struct Tensor {
     /// The same as a value of the runtime, made when a program first takes it.
     value: OnceLock<Value>,
     array: PyOnceLock<Py<PyAny>>,
+}
+
+/// An element as a number of Python's.
+enum Number {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
 }
 
 /// A tensor as a value.
@@ -48,6 +55,22 @@ impl Tensor {
     /// The value.
     pub(crate) fn value(&self) -> &Value {
         self.value.get_or_init(|| value(self.host.clone()))
+    }
+
+    /// The element of a tensor of rank 0 with a usual type. NumPy has the rules for all others.
+    fn number(&self) -> Option<Number> {
+        fn only<T: Element>(host: &HostTensor) -> Option<T> {
+            host.read::<T>().ok()?.first().copied()
+        }
+        let host = Some(&self.host).filter(|host| host.shape().rank() == 0)?;
+        Some(match host.dtype() {
+            DType::I1 => Number::Bool(only::<I1>(host)?.is_true()),
+            DType::I32 => Number::Int(only::<i32>(host)?.into()),
+            DType::I64 => Number::Int(only(host)?),
+            DType::F32 => Number::Float(only::<f32>(host)?.into()),
+            DType::F64 => Number::Float(only(host)?),
+            _ => return None,
+        })
     }
 
     /// The tensor of the runtime.
@@ -167,6 +190,39 @@ impl Tensor {
         match slf.get().host().shape().dims() {
             [first, ..] => Ok(*first),
             [] => Err(pyo3::exceptions::PyTypeError::new_err("len() of unsized object")),
+        }
+    }
+
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        match slf.get().number() {
+            Some(Number::Bool(x)) => Ok(x),
+            Some(Number::Int(x)) => Ok(x != 0),
+            Some(Number::Float(x)) => Ok(x != 0.0),
+            None => Tensor::numpy(slf)?.is_truthy(),
+        }
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().number() {
+            Some(Number::Int(x)) => Ok(x.into_pyobject(py)?.into_any()),
+            _ => Tensor::numpy(slf)?.call_method0("__int__"),
+        }
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().number() {
+            Some(Number::Int(x)) => Ok(x.into_pyobject(py)?.into_any()),
+            _ => Tensor::numpy(slf)?.call_method0("__index__"),
+        }
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.get().number() {
+            Some(Number::Float(x)) => Ok(x.into_pyobject(py)?.into_any()),
+            _ => Tensor::numpy(slf)?.call_method0("__float__"),
         }
     }
 

@@ -183,3 +183,36 @@ def test_random_operands(seed: Any, binary: Any) -> None:
             except AssertionError as error:
                 wrong.append(f"{check.__name__} {x!r} {SYMBOLS[op]} {y!r}: {str(error)[:200]}")
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_shifts_by_numbers(dtype: Any) -> None:
+    """Also counts of more bits than there are, and floats, which are none."""
+    wrong = []
+    for x in (values(dtype), np.zeros((), dtype), np.array([[1, 0, 1]], dtype)):
+        for op in (operator.lshift, operator.rshift):
+            for count in (0, 1, 7, 31, 62, 63, 64, 200, -1, True, 2.0):
+                try:
+                    eagerly(op, x, count)
+                except AssertionError as error:
+                    wrong.append(f"{x} {SYMBOLS[op]} {count}: {str(error)[:200]}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_of_tensors(dtype: Any) -> None:
+    texts = np.array([0, 1, 2.5, -3, 1e30, np.nan, np.inf])
+    with np.errstate(all="ignore"):
+        arrays = [*texts.astype(dtype), values(dtype)[:1], values(dtype), np.zeros((0,), dtype), np.ones((1, 1), dtype)]
+    for x in map(np.asarray, arrays):
+        for number in (bool, int, float, operator.index):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                made = []
+                for value in (x, bf.tensor(x)):
+                    try:
+                        made.append(number(value))
+                    except (TypeError, ValueError, OverflowError) as error:
+                        made.append(type(error))
+            want, got = made
+            assert type(got) is type(want) and (got == want or got != got and want != want), (number, x, got, want)

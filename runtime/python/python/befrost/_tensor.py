@@ -349,10 +349,6 @@ def _attach() -> None:
         "dtype": property(lambda self: np.dtype(self.dtype_name) if self.dtype_name != "bfloat16" else _bfloat16(),
                           doc="NumPy's element type."),
         "T": property(lambda self: Tensor(self.numpy().T), doc="With its dimensions in the opposite order."),
-        "__bool__": lambda self: bool(self.numpy()),
-        "__int__": lambda self: int(self.numpy()),
-        "__index__": lambda self: self.numpy().__index__(),
-        "__float__": lambda self: float(self.numpy()),
         "__complex__": lambda self: complex(self.numpy()),
     }
     for name, method in methods.items():
