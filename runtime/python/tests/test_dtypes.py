@@ -208,7 +208,7 @@ def test_numbers_of_tensors(dtype: Any) -> None:
         for number in (bool, int, float, operator.index):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                made = []
+                made: list[Any] = []
                 for value in (x, bf.tensor(x)):
                     try:
                         made.append(number(value))

@@ -9,7 +9,6 @@ beside arrays.
 from __future__ import annotations
 
 import ast
-import functools
 import operator
 from typing import Any, Callable
 
@@ -65,11 +64,16 @@ MAX_STATIC_BITS = 1 << 16
 MAX_STATIC_ITEMS = 1 << 20
 
 
-@functools.cache
+_LIMITS: dict[Any, tuple[int, int]] = {}
+
+
 def limits(dtype: Any) -> tuple[int, int]:
     """The lowest and the highest number of an integer type."""
-    info: Any = np.iinfo(dtype)
-    return info.min, info.max
+    found = _LIMITS.get(dtype)
+    if found is None:
+        info: Any = np.iinfo(dtype)
+        found = _LIMITS[dtype] = info.min, info.max
+    return found
 
 
 def is_numeric(value: Any) -> bool:
