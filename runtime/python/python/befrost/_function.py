@@ -116,6 +116,10 @@ class Function(_native.Dispatcher):
         self._remembered: set[Any] = set()
         self._shown: list[tuple[dict[str, Any], list[Leaf]]] = []
         functools.update_wrapper(self, function)
+        # The front end is loaded here: not by `import befrost`, since most programs that load models need none, and not by
+        # the first call.
+        for part in ("compiler", "table"):
+            importlib.import_module(f"befrost._staging.{part}")
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -153,7 +157,6 @@ class Function(_native.Dispatcher):
 
     def _keys(self, bound: dict[str, Any]) -> tuple[dict[str, Any], list[Any], list[Leaf]]:
         leaves: list[Any] = []
-        # The front end is loaded with the first call: most programs that load models need none.
         from ._staging.compiler import Leaf, Static, flatten
 
         leaf_types: list[Leaf] = []

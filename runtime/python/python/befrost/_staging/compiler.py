@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _native
 from .._errors import WrongRangeError, WrongTypeError
 from .._functions import Gradient
 from .._tensor import Tensor
@@ -294,5 +295,8 @@ def finished(interp: Interpreter, result: Any) -> Staged:
     interp.emit.graph.finish(out)
     return Staged(interp.emit.graph, len(out), build, interp.prints, interp.store)
 
+
+# The builder's tables of operators are made with the first op: now, not in a call.
+_native.Graph("tables").string("")
 
 __all__ = ["MISSING", "Site", "Staged", "flatten", "stage"]
