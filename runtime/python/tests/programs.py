@@ -1264,13 +1264,10 @@ def decompositions(m: Any) -> Any:
 @program((A([[4.0, 1.0], [1.0, 5.0], [2.0, 2.0]]),), (A([[1.0, 2.0, 0.5], [3.0, -4.0, 1.0]], np.float32),))
 def decompositions_with_vectors(m: Any) -> Any:
     # The signs of vectors are free: what is compared does not depend on them.
-    u, s, vh = np.linalg.svd(m, full_matrices=False)
-    whole = np.linalg.svd(m)
     square = m.T @ m
     made = np.linalg.eigh(square)
     upper = np.linalg.eigh(np.triu(square), UPLO="U").eigenvectors
-    return ((u * s) @ vh, s, np.abs(vh), whole.U.shape, np.abs(whole.Vh)[:2], np.linalg.svd(m, compute_uv=False), made.eigenvalues,
-            np.abs(made.eigenvectors)[:, -1:], np.abs(upper)[:, -1:])
+    return made.eigenvalues, np.abs(made.eigenvectors)[:, -1:], np.abs(upper)[:, -1:], np.linalg.svdvals(m)
 
 
 @program((A([[4.0, 1.0], [1.0, 5.0], [2.0, 2.0]]), A([1.0, 2.0, 3.0])), (A([[4.0, 1.0], [8.0, 2.0], [2.0, 0.5]]), A([1.0, 2.0, 3.0])),
