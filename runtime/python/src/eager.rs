@@ -6,15 +6,17 @@
 //!                         └──▶ befrost._tensor: a compiled function per pair of types
 //! ```
 //!
-//! Here are only the cases without promotion. Operands of two dtypes, and operators for which NumPy has rules
-//! of its own (`/` of integers, `//` and `%` of floats, shifts by tensors, vectors in `@`), go to
-//! `befrost._tensor`.
+//! Here the only promotion is that of integers in `/` and beside a float of Python's. Tensors of two dtypes,
+//! and operators for which NumPy has rules of its own (`//` and `%` of floats, shifts by tensors, vectors in
+//! `@`), go to `befrost._tensor`.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use befrost::build::DefaultValue;
+use befrost::build::{DefaultValue, Type};
 use befrost::eager::{AttrValue, CoreRuntime, Op, OpAttrs, Results, TensorHandle};
 use befrost::mem::Malloc;
 use befrost::{Cancellation, DType, Datum, Error, ExecContext, HostTensor, Request, Shape, Value};
@@ -329,37 +331,82 @@ fn fast<'py>(
     match (first, second) {
         (Some(a), Some(b)) => {
             let (x, y) = (a.get().host(), b.get().host());
-            let Some(row) = op.row(x.dtype()).filter(|_| x.dtype() == y.dtype()) else { return Ok(None) };
-            if op == Binary::MatMul && (x.shape().rank() != 2 || y.shape().rank() != 2) {
+            if x.dtype() != y.dtype()
+                || op == Binary::MatMul && (x.shape().rank() != 2 || y.shape().rank() != 2)
+            {
                 return Ok(None);
             }
-            execute(py, row, &[x, y], || smallvec![a.get().value().clone(), b.get().value().clone()])
+            let is_real = op == Binary::Div;
+            let (Some(x), Some(y)) = (promoted(x, is_real), promoted(y, is_real)) else { return Ok(None) };
+            let Some(row) = op.row(x.dtype()) else { return Ok(None) };
+            execute(py, row, &[&x, &y], || smallvec![value_of(a, &x), value_of(b, &y)])
         }
         (Some(a), None) => {
             let x = a.get().host();
             let by_count = || shifted_by(op, x, b);
-            let Some((row, y)) = with_number(op, x, b).or_else(by_count) else { return Ok(None) };
-            execute(py, row, &[x, &y], || smallvec![a.get().value().clone(), tensor::value(y.clone())])
+            let Some((row, x, y)) = with_number(op, x, b).or_else(by_count) else { return Ok(None) };
+            execute(py, row, &[&x, &y], || smallvec![value_of(a, &x), tensor::value(y.clone())])
         }
         (None, Some(b)) => {
-            let y = b.get().host();
-            let Some((row, x)) = with_number(op, y, a) else { return Ok(None) };
-            execute(py, row, &[&x, y], || smallvec![tensor::value(x.clone()), b.get().value().clone()])
+            let Some((row, y, x)) = with_number(op, b.get().host(), a) else { return Ok(None) };
+            execute(py, row, &[&x, &y], || smallvec![tensor::value(x.clone()), value_of(b, &y)])
         }
         (None, None) => Ok(None),
     }
 }
 
-/// The operator of a tensor and a number of Python's, and the number as a tensor.
-fn with_number(op: Binary, x: &HostTensor, other: &Bound<'_, PyAny>) -> Option<(Row, HostTensor)> {
-    let row = op.row(x.dtype()).filter(|_| op != Binary::MatMul)?;
-    Some((row, Number::of(other)?.kept(x.dtype())?))
+/// A tensor as an operand: if it is of integers and the operator computes real numbers, then as f64.
+fn promoted(x: &HostTensor, is_real: bool) -> Option<Cow<'_, HostTensor>> {
+    static CAST: OnceLock<Op> = OnceLock::new();
+    if !is_real || !is_int(x.dtype()) {
+        return Some(Cow::Borrowed(x));
+    }
+    let cast = match CAST.get() {
+        Some(cast) => cast,
+        None => {
+            let made = core().ok()?.op("Cast", OpAttrs::new().set("DstT", Type::from(DType::F64))).ok()?;
+            CAST.get_or_init(|| made)
+        }
+    };
+    cast.call_dense(&[x]).map(Cow::Owned)
 }
 
-/// The operator that shifts a tensor by an integer of Python's, and the integer as a tensor.
-fn shifted_by(op: Binary, x: &HostTensor, count: &Bound<'_, PyAny>) -> Option<(Row, HostTensor)> {
+/// The value of an operand: that of the tensor, unless it was promoted.
+fn value_of(tensor: &Bound<'_, Tensor>, operand: &HostTensor) -> Value {
+    match ptr::eq(tensor.get().host(), operand) {
+        true => tensor.get().value().clone(),
+        false => tensor::value(operand.clone()),
+    }
+}
+
+/// The operator of a tensor and a number of Python's, and both as its operands.
+fn with_number<'t>(
+    op: Binary,
+    x: &'t HostTensor,
+    other: &Bound<'_, PyAny>,
+) -> Option<(Row, Cow<'t, HostTensor>, HostTensor)> {
+    let number = Number::of(other)?;
+    let row_of = |dtype| op.row(dtype).filter(|_| op != Binary::MatMul);
+    if let Number::Int(_) = number {
+        // NumPy refuses an integer that the type does not have, also if it divides them as f64.
+        let of_type = number.kept(x.dtype())?;
+        if op != Binary::Div {
+            return Some((row_of(x.dtype())?, Cow::Borrowed(x), of_type));
+        }
+    }
+    let x = promoted(x, true)?;
+    let (row, number) = (row_of(x.dtype())?, number.kept(x.dtype())?);
+    Some((row, x, number))
+}
+
+/// The operator that shifts a tensor by an integer of Python's, and both as its operands.
+fn shifted_by<'t>(
+    op: Binary,
+    x: &'t HostTensor,
+    count: &Bound<'_, PyAny>,
+) -> Option<(Row, Cow<'t, HostTensor>, HostTensor)> {
     let count = Number::of(count)?;
-    Some((op.row_by(x.dtype(), count)?, count.kept(x.dtype())?))
+    Some((op.row_by(x.dtype(), count)?, Cow::Borrowed(x), count.kept(x.dtype())?))
 }
 
 /// `op x`, of a tensor.

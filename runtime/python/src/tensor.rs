@@ -31,7 +31,7 @@ pub(crate) struct Tensor {
 }
 
 /// An element as a number of Python's.
-enum Number {
+enum Scalar {
     Bool(bool),
     Int(i64),
     Float(f64),
@@ -58,17 +58,17 @@ impl Tensor {
     }
 
     /// The element of a tensor of rank 0 with a usual type. NumPy has the rules for all others.
-    fn number(&self) -> Option<Number> {
+    fn scalar(&self) -> Option<Scalar> {
         fn only<T: Element>(host: &HostTensor) -> Option<T> {
             host.read::<T>().ok()?.first().copied()
         }
         let host = Some(&self.host).filter(|host| host.shape().rank() == 0)?;
         Some(match host.dtype() {
-            DType::I1 => Number::Bool(only::<I1>(host)?.is_true()),
-            DType::I32 => Number::Int(only::<i32>(host)?.into()),
-            DType::I64 => Number::Int(only(host)?),
-            DType::F32 => Number::Float(only::<f32>(host)?.into()),
-            DType::F64 => Number::Float(only(host)?),
+            DType::I1 => Scalar::Bool(only::<I1>(host)?.is_true()),
+            DType::I32 => Scalar::Int(only::<i32>(host)?.into()),
+            DType::I64 => Scalar::Int(only(host)?),
+            DType::F32 => Scalar::Float(only::<f32>(host)?.into()),
+            DType::F64 => Scalar::Float(only(host)?),
             _ => return None,
         })
     }
@@ -194,34 +194,34 @@ impl Tensor {
     }
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        match slf.get().number() {
-            Some(Number::Bool(x)) => Ok(x),
-            Some(Number::Int(x)) => Ok(x != 0),
-            Some(Number::Float(x)) => Ok(x != 0.0),
+        match slf.get().scalar() {
+            Some(Scalar::Bool(x)) => Ok(x),
+            Some(Scalar::Int(x)) => Ok(x != 0),
+            Some(Scalar::Float(x)) => Ok(x != 0.0),
             None => Tensor::numpy(slf)?.is_truthy(),
         }
     }
 
     fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        match slf.get().number() {
-            Some(Number::Int(x)) => Ok(x.into_pyobject(py)?.into_any()),
+        match slf.get().scalar() {
+            Some(Scalar::Int(x)) => Ok(x.into_pyobject(py)?.into_any()),
             _ => Tensor::numpy(slf)?.call_method0("__int__"),
         }
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        match slf.get().number() {
-            Some(Number::Int(x)) => Ok(x.into_pyobject(py)?.into_any()),
+        match slf.get().scalar() {
+            Some(Scalar::Int(x)) => Ok(x.into_pyobject(py)?.into_any()),
             _ => Tensor::numpy(slf)?.call_method0("__index__"),
         }
     }
 
     fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        match slf.get().number() {
-            Some(Number::Float(x)) => Ok(x.into_pyobject(py)?.into_any()),
+        match slf.get().scalar() {
+            Some(Scalar::Float(x)) => Ok(x.into_pyobject(py)?.into_any()),
             _ => Tensor::numpy(slf)?.call_method0("__float__"),
         }
     }
