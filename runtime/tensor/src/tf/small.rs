@@ -63,11 +63,10 @@ impl OpRow {
             Class::Compare(op) => Kind::Compare(op),
             Class::Cast => {
                 let attrs = Attributes::new(self.signature(), attrs);
-                Kind::Cast(if attrs.bool("Truncate").ok()? {
+                if attrs.bool("Truncate").ok()? {
                     return None;
-                } else {
-                    attrs.dtype("DstT").ok()?
-                })
+                }
+                Kind::Cast(attrs.dtype("DstT").ok()?)
             }
             _ if self.op == Some(Op::MatMul) => {
                 let attrs = Attributes::new(self.signature(), attrs);
