@@ -10,7 +10,7 @@ mod calibration;
 use std::path::Path;
 use std::sync::Barrier;
 
-use befrost::{Callable, HostTensor, RunOptions, Runtime, Session, Shapes, Value};
+use befrost::{Callable, HostTensor, RunOptions, Runtime, Session, Shapes};
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 
@@ -40,12 +40,12 @@ fn callable() -> Callable {
 
 /// From one list to another: nothing is allocated.
 #[divan::bench]
-fn callable_call_values(bencher: Bencher<'_, '_>) {
+fn callable_call(bencher: Bencher<'_, '_>) {
     let (callable, mut feeds, mut results) = (callable(), Vec::new(), Vec::new());
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
         for i in 0..CALLS {
-            feeds.push(Value::I32(black_box(i as i32)));
-            callable.call_values(&mut feeds, &mut results).expect("a call");
+            feeds.push(black_box(i as i32).into());
+            callable.call(&mut feeds, &mut results).expect("a call");
             results.clear();
         }
     });
@@ -53,11 +53,11 @@ fn callable_call_values(bencher: Bencher<'_, '_>) {
 
 /// With new lists for each call.
 #[divan::bench]
-fn callable_call(bencher: Bencher<'_, '_>) {
+fn callable_run(bencher: Bencher<'_, '_>) {
     let callable = callable();
     bencher.counter(ItemsCount::new(CALLS)).bench_local(|| {
         for i in 0..CALLS {
-            drop(black_box(callable.call([black_box(i as i32)])));
+            drop(black_box(callable.run([black_box(i as i32)])));
         }
     });
 }

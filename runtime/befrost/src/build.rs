@@ -22,7 +22,8 @@ pub fn module_text(module: &Module) -> String {
 /// The BEF file of a module.
 ///
 /// # Errors
-/// If the module is refused.
+/// If the module is refused, or there is no such level of optimization.
 pub fn compile_module(module: Module, options: &CompileOptions) -> Result<Vec<u8>, CompileError> {
+    options.check()?;
     to_bef(module, options).map_err(|found| refused(&found, &diag::Source::new("<module>", "")))
 }

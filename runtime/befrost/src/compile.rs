@@ -110,6 +110,28 @@ pub struct CompileOptions {
     pub access: FileAccess,
 }
 
+impl CompileOptions {
+    /// Checks that there is such a level, and that it has the precision.
+    pub(crate) fn check(&self) -> Result<(), CompileError> {
+        let level = self.level;
+        if level > MAX_LEVEL {
+            return Err(CompileError::new(format!(
+                "there is no optimization level {level}, only 0 to {MAX_LEVEL}"
+            )));
+        }
+        match self.precision {
+            Some(precision) if level < 2 => {
+                let why = format!("optimization level {level} packs no weights");
+                Err(CompileError::new(format!("no precision of {}: {why}", precision.name())))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The highest optimization level.
+const MAX_LEVEL: u8 = 2;
+
 /// A compiled program.
 pub(crate) struct Compiled {
     pub(crate) bef: Vec<u8>,
@@ -221,10 +243,7 @@ pub(crate) fn compiled(source: Source, options: &CompileOptions) -> Result<Compi
 
 /// Compiles a program.
 pub(crate) fn compiled_now(source: Source, options: &CompileOptions) -> Result<Compiled, CompileError> {
-    if let (Some(precision), 0 | 1) = (options.precision, options.level) {
-        let why = format!("optimization level {} packs no weights", options.level);
-        return Err(CompileError::new(format!("no precision of {}: {why}", precision.name())));
-    }
+    options.check()?;
     let Imported { module, init, text } = imported(source, &import_options(options), &options.access)?;
     let mut resources = ResourcePlaces::default();
     let bef = placed(module, options, &mut resources).map_err(|found| refused(&found, &text))?;

@@ -16,7 +16,7 @@
 #[cfg(feature = "compile")]
 use std::sync::Arc;
 
-use befrost_kernel_api::{Error, ExecContext, Value};
+use befrost_kernel_api::{Error, ErrorCode, ExecContext, Value};
 
 pub use befrost_eager::*;
 
@@ -51,6 +51,18 @@ impl Runtime {
 }
 
 impl CompiledFunction for Function {
+    fn name(&self) -> &str {
+        self.name()
+    }
+
+    fn check_callable(&self) -> Result<(), Error> {
+        if self.is_native() {
+            let message = format!("{self:?} is native code, which only a kernel calls");
+            return Err(Error::new(ErrorCode::InvalidArgument, message, Vec::new()));
+        }
+        Ok(())
+    }
+
     fn n_results(&self) -> usize {
         self.results().iter().filter(|port| !port.is_chain()).count()
     }

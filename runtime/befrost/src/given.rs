@@ -42,9 +42,7 @@ pub fn adopt<T: Element>(
     over::<T>(sizes.as_ref(), buffer)
 }
 
-/// Lends elements to `f` as a tensor, without a copy. What keeps the tensor, as a variable does, copies it. A
-/// read through a handle that outlives the call is an error, which the end of the call waits for if it has
-/// begun.
+/// [`HostTensor::lend`] of elements in any shape.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -80,7 +80,7 @@ pub use befrost_kernels::{allow_folder, assign_variable_values, variable_values}
 pub use befrost_tensor::narrow::Precision;
 pub use befrost_tensor::tf::{PartialShape, Philox};
 pub use befrost_tensor::{
-    DType, Element, HostTensor, I1, Shape, StringTensor, TensorError, bundle, mem, npy,
+    DType, Element, HostTensor, HostTensor as Tensor, I1, Shape, StringTensor, TensorError, bundle, mem, npy,
 };
 #[cfg(feature = "compile")]
 pub use compile::{CompileError, CompileOptions, Source, compile, compile_with};

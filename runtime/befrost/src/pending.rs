@@ -92,6 +92,15 @@ impl<T> Drop for Promise<T> {
     }
 }
 
+impl<T> Pending<T> {
+    /// A call that has ended.
+    #[cfg(feature = "compile")]
+    pub(crate) fn ended(results: Result<T, Error>) -> Pending<T> {
+        let state = Mutex::new(State { results: Delivery::Here(results), waker: None });
+        Pending(Arc::new(Shared { state, done: Condvar::new() }))
+    }
+}
+
 impl<T: Send + 'static> Pending<T> {
     /// Runs `call` on a thread of the queue for work that may wait; on a queue without threads, and inside of
     /// a kernel, at once: kernels that wait for each other would take all threads.

@@ -5,6 +5,7 @@ use std::mem::{Discriminant, discriminant};
 use befrost_kernel_api::value::scalar_tag;
 use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_kernels::{Strings, Tensor};
+use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::Type;
 use befrost_tensor::{DType, HostTensor};
 
@@ -20,25 +21,32 @@ const STRINGS: [&str; 2] = ["!tf_type.string", "!tfrt.string"];
 pub struct Port {
     name: String,
     ty: String,
-    tensor: Option<TensorType>,
+    /// The element type of a type `tensor<...>` of numbers or strings.
+    tensor: Option<TensorElement>,
+    shape: PartialShape,
     /// The tag of numbers of the type, and of chains.
     tag: Option<Discriminant<Value>>,
 }
 
-/// A type `tensor<...>` of numbers or strings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct TensorType {
-    /// `None` for strings.
-    dtype: Option<DType>,
-    /// `None` if the rank is unknown; a dimension is `None` if its size is unknown.
-    dims: Option<Vec<Option<usize>>>,
+/// The type of a tensor's elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TensorElement {
+    Number(DType),
+    Text,
 }
 
 impl Port {
     /// A port of a type as MLIR prints it; the name is empty if it has none.
     pub fn new(name: impl Into<String>, ty: impl Into<String>) -> Port {
         let ty = ty.into();
-        Port { name: name.into(), tensor: TensorType::parse(&ty), tag: scalar_tag(&ty), ty }
+        let (tensor, shape) = tensor_type(&ty).unzip();
+        // A number has no dimensions; of anything else nothing is known.
+        let of_others = || match ty.parse::<DType>() {
+            Ok(_) => PartialShape::new(Vec::new()),
+            Err(_) => PartialShape::unknown(),
+        };
+        let shape = shape.unwrap_or_else(of_others);
+        Port { name: name.into(), tensor, shape, tag: scalar_tag(&ty), ty }
     }
 
     /// The name; empty if it has none.
@@ -53,22 +61,25 @@ impl Port {
 
     /// The element type of a tensor, or the type of a number; `None` for anything else.
     pub fn dtype(&self) -> Option<DType> {
-        match &self.tensor {
-            Some(tensor) => tensor.dtype,
+        match self.tensor {
+            Some(TensorElement::Number(dtype)) => Some(dtype),
+            Some(TensorElement::Text) => None,
             None => self.ty.parse().ok(),
         }
     }
 
     /// The element type of a tensor, of texts, too, or the type of a number; `None` for anything else.
     pub fn element_type(&self) -> Option<Type> {
-        let is_text = self.tensor.as_ref().is_some_and(|tensor| tensor.dtype.is_none());
-        if is_text { Some(Type::String) } else { self.dtype().map(Type::Dense) }
+        match self.tensor {
+            Some(TensorElement::Text) => Some(Type::String),
+            _ => self.dtype().map(Type::Dense),
+        }
     }
 
-    /// The sizes of a tensor, `None` for a size that differs from call to call. `None` for a tensor of
-    /// unknown rank, and for anything but a `tensor<...>`.
-    pub fn shape(&self) -> Option<&[Option<usize>]> {
-        self.tensor.as_ref()?.dims.as_deref()
+    /// The shape of a tensor, in which a size is unknown if it differs from call to call; that of a number is
+    /// a scalar's, that of anything else unknown.
+    pub fn shape(&self) -> &PartialShape {
+        &self.shape
     }
 
     /// True for a chain: an argument that callers need not give.
@@ -79,8 +90,10 @@ impl Port {
     /// True if a tensor has the type: element type, rank and the known sizes. Any tensor has the type
     /// `!t.tensor`, none the type of a number.
     pub fn accepts(&self, tensor: &HostTensor) -> bool {
-        match &self.tensor {
-            Some(ty) => ty.dtype == Some(tensor.dtype()) && ty.has(tensor.shape().dims()),
+        match self.tensor {
+            Some(element) => {
+                element == TensorElement::Number(tensor.dtype()) && self.shape.allows(tensor.shape())
+            }
             None => HOST_TENSORS.contains(&self.ty.as_str()),
         }
     }
@@ -100,8 +113,9 @@ impl Port {
                 return Ok(());
             }
             format!("expected such a tensor, got dtype {}, shape {}", tensor.dtype(), tensor.shape())
-        } else if let (Some(ty), Some(Strings(strings))) = (&self.tensor, last.downcast_ref::<Strings>()) {
-            if ty.dtype.is_none() && ty.has(strings.shape().dims()) {
+        } else if let (Some(element), Some(Strings(strings))) = (self.tensor, last.downcast_ref::<Strings>())
+        {
+            if element == TensorElement::Text && self.shape.allows(strings.shape()) {
                 return Ok(());
             }
             format!("expected such a tensor, got strings, shape {}", strings.shape())
@@ -126,32 +140,24 @@ impl Port {
     }
 }
 
-impl TensorType {
-    fn parse(ty: &str) -> Option<TensorType> {
-        let body = ty.strip_prefix("tensor<")?.strip_suffix('>')?;
-        // The element type begins behind the last size: `2x?x` may be followed by `complex<f32>`.
-        let n_sizes = body.split('x').take_while(|size| is_size(size)).map(|size| size.len() + 1).sum();
-        let (sizes, element) = body.split_at_checked(n_sizes)?;
-        let dtype = match element {
-            "complex<f32>" => Some(DType::Complex64),
-            "complex<f64>" => Some(DType::Complex128),
-            element if STRINGS.contains(&element) => None,
-            element => Some(element.parse().ok()?),
-        };
-        let size = |size: &str| if size == "?" { Some(None) } else { size.parse().ok().map(Some) };
-        let dims = match sizes {
-            "*x" => None,
-            sizes => Some(sizes.split_terminator('x').map(size).collect::<Option<_>>()?),
-        };
-        Some(TensorType { dtype, dims })
-    }
-
-    fn has(&self, dims: &[usize]) -> bool {
-        self.dims.as_ref().is_none_or(|sizes| {
-            sizes.len() == dims.len()
-                && sizes.iter().zip(dims).all(|(size, dim)| size.is_none_or(|size| size == *dim))
-        })
-    }
+/// The parts of a type `tensor<...>` of numbers or strings.
+fn tensor_type(ty: &str) -> Option<(TensorElement, PartialShape)> {
+    let body = ty.strip_prefix("tensor<")?.strip_suffix('>')?;
+    // The element type begins behind the last size: `2x?x` may be followed by `complex<f32>`.
+    let n_sizes = body.split('x').take_while(|size| is_size(size)).map(|size| size.len() + 1).sum();
+    let (sizes, element) = body.split_at_checked(n_sizes)?;
+    let element = match element {
+        "complex<f32>" => TensorElement::Number(DType::Complex64),
+        "complex<f64>" => TensorElement::Number(DType::Complex128),
+        element if STRINGS.contains(&element) => TensorElement::Text,
+        element => TensorElement::Number(element.parse().ok()?),
+    };
+    let size = |size: &str| if size == "?" { Some(None) } else { size.parse().ok().map(Some) };
+    let shape = match sizes {
+        "*x" => PartialShape::unknown(),
+        sizes => PartialShape::new(sizes.split_terminator('x').map(size).collect::<Option<_>>()?),
+    };
+    Some((element, shape))
 }
 
 /// True for a dimension in a type: a size, `?` or `*`.
@@ -168,7 +174,7 @@ mod tests {
     fn types_of_tensors_have_dtype_and_shape() {
         let check = |ty: &str, dtype: Option<DType>, shape: Option<&[Option<usize>]>| {
             let port = Port::new("x", ty);
-            assert_eq!((port.dtype(), port.shape()), (dtype, shape), "{ty}");
+            assert_eq!((port.dtype(), port.shape().as_slice()), (dtype, shape), "{ty}");
         };
         check("tensor<f32>", Some(DType::F32), Some(&[]));
         check("tensor<2x?xf16>", Some(DType::F16), Some(&[Some(2), None]));
@@ -177,7 +183,7 @@ mod tests {
         check("tensor<3x!tf_type.string>", None, Some(&[Some(3)]));
         check("tensor<!tf_type.resource<tensor<2xf32>>>", None, None);
         check("tensor<99999999999999999999xf32>", None, None);
-        check("i32", Some(DType::I32), None);
+        check("i32", Some(DType::I32), Some(&[]));
         check("!tfrt.chain", None, None);
         check("tensor<", None, None);
     }

@@ -27,6 +27,7 @@ mod variables;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::mem::take;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -39,13 +40,14 @@ use befrost_kernel_api::{Error, ErrorCode, Value};
 use befrost_tensor::{HostTensor, Shape, TensorError};
 use smallvec::SmallVec;
 
+use crate::build::Module;
 use crate::compile::{CompileError, CompileOptions, Compiled, Source, canonical, compiled, ports};
 use crate::datum::Datum;
 use crate::graph::Asked;
 use crate::pending::Pending;
 use crate::port::Port;
 use crate::prepared::PreparedFunction;
-use crate::program::CallOptions;
+use crate::program::{CallOptions, Program};
 use crate::recorder::Recorder;
 use crate::runtime::Runtime;
 use crate::signature::{Signature, named};
@@ -91,6 +93,8 @@ struct SessionState {
     recording: OnceLock<Runtime>,
     content: Content,
     signatures: Vec<Signature>,
+    /// The inputs and the outputs without a signature, once they were asked for.
+    ports: OnceLock<(Vec<Port>, Vec<Port>)>,
     options: CompileOptions,
     shapes: Shapes,
     specializations: usize,
@@ -215,6 +219,22 @@ impl Session {
         Session::builder().open(path)
     }
 
+    /// Opens a module that a front end has built: see [`SessionBuilder::module`].
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::module`].
+    pub fn from_module(module: Module) -> Result<Session, Error> {
+        Session::builder().module(module)
+    }
+
+    /// Opens a program, on its runtime: see [`SessionBuilder::program`].
+    ///
+    /// # Errors
+    /// As [`SessionBuilder::program`].
+    pub fn from_program(program: &Program) -> Result<Session, Error> {
+        Session::builder().program(program)
+    }
+
     /// A builder with default settings.
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
@@ -247,16 +267,19 @@ impl Session {
     }
 
     /// Begins a run, which goes on while the caller does something else. A runtime whose queue has no
-    /// threads, `s`, runs it at once, and so does a kernel that begins one.
-    ///
-    /// # Errors
-    /// If too many runs wait for a thread. All other errors are those of the run.
-    pub fn start<V: Clone + Into<Datum>>(
+    /// threads, `s`, runs it at once, and so does a kernel that begins one. All errors are those of the run;
+    /// one more is that too many runs wait for a thread.
+    pub fn start(&self, feeds: &[(&str, HostTensor)], fetches: &[&str]) -> Run {
+        self.start_with(feeds, fetches, &RunOptions::default())
+    }
+
+    /// [`Session::start`] with options, of values as [`Session::run_with`] takes them.
+    pub fn start_with<V: Clone + Into<Datum>>(
         &self,
         feeds: &[(&str, V)],
         fetches: &[&str],
         options: &RunOptions,
-    ) -> Result<Run, Error> {
+    ) -> Run {
         let cancellation = options.cancellation();
         let options = RunOptions { cancellation: Some(cancellation.clone()), ..options.clone() };
         let session = self.clone();
@@ -268,26 +291,39 @@ impl Session {
                 feeds.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
             let fetches: Vec<&str> = fetches.iter().map(String::as_str).collect();
             session.run_with(&feeds, &fetches, &options)
-        })?;
-        Ok(Run { pending, cancellation })
+        });
+        Run { pending: pending.unwrap_or_else(|error| Pending::ended(Err(error))), cancellation }
     }
 
-    /// Compiles what a run of these names needs, without running it.
+    /// Compiles what a run of feeds of these sizes needs, without running it: the program for all sizes, and,
+    /// unless the session has no other ones ([`Shapes::Declared`]), the one of theirs.
+    ///
+    /// # Errors
+    /// As [`Session::run`], but for the values, and if a feed is not declared with such sizes.
+    pub fn warm(&self, feeds: &[(&str, Shape)], fetches: &[&str]) -> Result<(), Error> {
+        self.warm_with(feeds, fetches, &[])
+    }
+
+    /// [`Session::warm`] of the program for all sizes alone, for a run with targets.
     ///
     /// # Errors
     /// As [`Session::run`], but for the values.
-    pub fn warm<T: AsRef<str>>(&self, feeds: &[T], fetches: &[T], targets: &[T]) -> Result<(), Error> {
+    pub fn warm_declared<T: AsRef<str>>(
+        &self,
+        feeds: &[T],
+        fetches: &[T],
+        targets: &[T],
+    ) -> Result<(), Error> {
         let [feeds, fetches, targets] =
             [feeds, fetches, targets].map(|names| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>());
         self.executable(&feeds, &fetches, &targets).map(|_| ())
     }
 
-    /// [`Session::warm`] for feeds of these sizes: unless the session has one program for all sizes
-    /// ([`Shapes::Declared`]), theirs is compiled too, so that their first run finds it.
+    /// [`Session::warm`] for a run with targets.
     ///
     /// # Errors
-    /// As [`Session::warm`], and if a feed is not declared with such sizes.
-    pub fn warm_sizes<T: AsRef<str>>(
+    /// As [`Session::warm`].
+    pub fn warm_with<T: AsRef<str>>(
         &self,
         feeds: &[(T, Shape)],
         fetches: &[T],
@@ -319,33 +355,43 @@ impl Session {
         Ok([inputs, outputs].concat())
     }
 
-    /// The inputs of the graph, of its signature or of the function.
+    /// The inputs of the graph, of its signature or of the function. Those of a graph without signatures are
+    /// read from it when they are first asked for, not when it is opened: a run may need a small part of it.
     ///
     /// # Errors
     /// As [`Session::tensors`], and if there are several signatures, of which none was named.
-    pub fn inputs(&self) -> Result<Vec<Port>, Error> {
+    pub fn inputs(&self) -> Result<&[Port], Error> {
         match self.shared.content.signature() {
-            Some(signature) => Ok(signature.inputs().to_vec()),
-            None => Ok(self.ports(false)?.0),
+            Some(signature) => Ok(signature.inputs()),
+            None => Ok(&self.own_ports()?.0),
         }
     }
 
-    /// The outputs of the graph, of its signature or of the function.
+    /// The outputs of the graph, of its signature or of the function, as [`Session::inputs`].
     ///
     /// # Errors
     /// As [`Session::inputs`].
-    pub fn outputs(&self) -> Result<Vec<Port>, Error> {
+    pub fn outputs(&self) -> Result<&[Port], Error> {
         match self.shared.content.signature() {
-            Some(signature) => Ok(signature.outputs().to_vec()),
-            None => Ok(self.ports(false)?.1),
+            Some(signature) => Ok(signature.outputs()),
+            None => Ok(&self.own_ports()?.1),
         }
+    }
+
+    /// The inputs and the outputs of a graph without signatures, or of a function.
+    fn own_ports(&self) -> Result<&(Vec<Port>, Vec<Port>), Error> {
+        if let Some(known) = self.shared.ports.get() {
+            return Ok(known);
+        }
+        if matches!(self.shared.content, Content::Graph { .. }) && !self.shared.signatures.is_empty() {
+            return Err(unnamed(&self.shared.signatures));
+        }
+        let found = self.ports(false)?;
+        Ok(self.shared.ports.get_or_init(|| found))
     }
 
     fn ports(&self, everything: bool) -> Result<(Vec<Port>, Vec<Port>), Error> {
         match &self.shared.content {
-            Content::Graph { .. } if !everything && !self.shared.signatures.is_empty() => {
-                Err(unnamed(&self.shared.signatures))
-            }
             Content::Graph { source, .. } => {
                 self.shared.reading(|| ports(source.clone(), &self.shared.options, everything))
             }
@@ -570,15 +616,15 @@ impl Callable {
     ///
     /// # Errors
     /// If there are more or fewer values than feeds, one has another type, or the computation fails.
-    pub fn call(&self, feeds: impl IntoIterator<Item = impl Into<Datum>>) -> Result<Results, Error> {
-        self.call_with(feeds, &RunOptions::default())
+    pub fn run(&self, feeds: impl IntoIterator<Item = impl Into<Datum>>) -> Result<Results, Error> {
+        self.run_with(feeds, &RunOptions::default())
     }
 
-    /// [`Callable::call`] with options.
+    /// [`Callable::run`] with options.
     ///
     /// # Errors
-    /// As [`Callable::call`], and if the options name targets.
-    pub fn call_with(
+    /// As [`Callable::run`], and if the options name targets.
+    pub fn run_with(
         &self,
         feeds: impl IntoIterator<Item = impl Into<Datum>>,
         options: &RunOptions,
@@ -591,12 +637,12 @@ impl Callable {
         self.executable.call(&self.session, feeds, options)
     }
 
-    /// [`Callable::call`] from one list to another: takes the feeds, in their order, and appends the fetches.
+    /// [`Callable::run`] from one list to another: takes the feeds, in their order, and appends the fetches.
     /// With room in the lists nothing is allocated but what kernels allocate for results. A fetch that has no
     /// value, an operation without outputs, is a chain.
     ///
     /// ```
-    /// use befrost::{Datum, HostTensor, Session};
+    /// use befrost::{HostTensor, Session};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/digits/digits_mlp.pb");
@@ -604,9 +650,9 @@ impl Callable {
     /// let (mut feeds, mut results) = (Vec::new(), Vec::new());
     /// for n in 1..4 {
     ///     let images = HostTensor::from_vec([n, 64], vec![0.5f32; n * 64])?;
-    ///     feeds.push(Datum::from(images).into_value());
-    ///     step.call_values(&mut feeds, &mut results)?;
-    ///     let logits = Datum::from(results.remove(0)).into_tensor()?;
+    ///     feeds.push(images.into());
+    ///     step.call(&mut feeds, &mut results)?;
+    ///     let logits = results.remove(0).into_tensor()?;
     ///     assert_eq!(logits.shape().dims(), [n, 10]);
     /// }
     /// # Ok(())
@@ -614,22 +660,28 @@ impl Callable {
     /// ```
     ///
     /// # Errors
-    /// As [`Callable::call`]; then nothing is appended.
-    pub fn call_values(&self, feeds: &mut Vec<Value>, results: &mut Vec<Value>) -> Result<(), Error> {
-        self.executable.call_values(&self.session, feeds, results)
+    /// As [`Callable::run`]; then nothing is appended.
+    pub fn call(&self, feeds: &mut Vec<Datum>, results: &mut Vec<Datum>) -> Result<(), Error> {
+        // In place: a datum is a value.
+        let mut values: Vec<Value> = take(feeds).into_iter().map(Datum::into_value).collect();
+        let mut made: Vec<Value> = take(results).into_iter().map(Datum::into_value).collect();
+        let called = self.executable.call_values(&self.session, &mut values, &mut made);
+        *feeds = values.into_iter().map(Datum::from).collect();
+        *results = made.into_iter().map(Datum::from).collect();
+        called
     }
 
-    /// [`Callable::call`] that writes the fetches into tensors of the caller's.
+    /// [`Callable::run`] that writes the fetches into tensors of the caller's.
     ///
     /// # Errors
-    /// As [`Callable::call`], and if there are more or fewer tensors than fetches, or one has another dtype
+    /// As [`Callable::run`], and if there are more or fewer tensors than fetches, or one has another dtype
     /// or shape than the fetch, is being read or written, or is read-only; then some may have been written.
     pub fn call_into(
         &self,
         feeds: impl IntoIterator<Item = impl Into<Datum>>,
         into: &[HostTensor],
     ) -> Result<(), Error> {
-        let results = self.call(feeds)?;
+        let results = self.run(feeds)?;
         if results.len() != into.len() {
             let message = format!("{} tensors for {} fetches", into.len(), results.len());
             return Err(refused(ErrorCode::InvalidArgument, message));

@@ -155,7 +155,13 @@ fn files_of_models_are_mapped() {
         let run = |session: &Session| {
             let (inputs, outputs) = (session.inputs().expect("inputs"), session.outputs().expect("outputs"));
             if shape.is_empty() {
-                shape = inputs[0].shape().expect("sizes").iter().map(|size| size.unwrap_or(1)).collect();
+                shape = inputs[0]
+                    .shape()
+                    .as_slice()
+                    .expect("sizes")
+                    .iter()
+                    .map(|size| size.unwrap_or(1))
+                    .collect();
             }
             let image = HostTensor::from_vec(shape.clone(), vec![0.5f32; shape.iter().product()]);
             let feeds = [(inputs[0].name(), image.expect("an image"))];

@@ -29,7 +29,7 @@ fn run_again(x: i32, is_begun: bool) -> Result<i32, KernelError> {
     let (feeds, options) = ([("x", Datum::from(x + 1))], RunOptions::default());
     let run = match is_begun {
         false => own.run_with(&feeds, &["y"], &options),
-        true => own.start(&feeds, &["y"], &options).and_then(|run| run.wait()),
+        true => own.start_with(&feeds, &["y"], &options).wait(),
     };
     let depth = run.and_then(|results| results["y"].item::<i32>());
     depth.map_err(|error| KernelError::new(error.code(), format!("at {x}: {}", error.message())))
@@ -173,7 +173,7 @@ fn a_run_is_given_up_at_its_deadline() {
         let feeds = [("x", Datum::from(1i32))];
         let error = session.run_with(&feeds, &["y"], &soon()).expect_err("late");
         assert_eq!(error.code(), ErrorCode::DeadlineExceeded, "{queue}");
-        let run = if queue == "s" { return } else { session.start(&feeds, &["y"], &soon()).expect("a run") };
+        let run = if queue == "s" { return } else { session.start_with(&feeds, &["y"], &soon()) };
         assert_eq!(run.wait().expect_err("late").code(), ErrorCode::DeadlineExceeded);
     }
 }
@@ -182,7 +182,7 @@ fn a_run_is_given_up_at_its_deadline() {
 fn a_run_that_goes_on_is_cancelled_by_hand_and_by_dropping_it() {
     let session = endless("mstd:2");
     let feeds = [("x", Datum::from(1i32))];
-    let start = |options: &RunOptions| session.start(&feeds, &["y"], options).expect("a run");
+    let start = |options: &RunOptions| session.start_with(&feeds, &["y"], options);
     let run = start(&RunOptions::default());
     std::thread::sleep(Duration::from_millis(20));
     assert!(!run.is_done());

@@ -140,7 +140,7 @@ func.func @set(%x: tensor<2xf32> {{bef.name = \"x\"}}) -> (tensor<2xf32> {{bef.n
     let source = folder.path().join("source.mlir");
     std::fs::write(&source, text).expect("a file");
     let main = Session::open(&source).expect("a session");
-    let of_main = || Session::builder().variables(main.variables().resources());
+    let of_main = || Session::builder().variables(main.variables().resources().clone());
     let set = of_main().signature("set").open(&source).expect("a session");
     let pair = |values: [f32; 2]| HostTensor::from_vec([2], values.to_vec()).expect("a tensor");
     let saved = folder.path().join("saved.bef");

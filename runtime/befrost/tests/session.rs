@@ -75,7 +75,7 @@ fn variables_live_between_runs() {
 fn a_variable_stays_where_it_was_placed_first() {
     let path = data("devices/kept-places.pbtxt");
     let resources = Resources::default();
-    let session = || Session::builder().devices("CPU:3").place("first").variables(&resources);
+    let session = || Session::builder().devices("CPU:3").place("first").variables(resources.clone());
     let first = session().open(&path).unwrap();
     first.run_with::<HostTensor>(&[], &[], &RunOptions::targets(["set"])).unwrap();
     // The second program names no device: by itself its variable would be on CPU:0.
@@ -101,7 +101,7 @@ fn any_tensor_is_fed_and_fetched() {
     };
     assert_eq!(of(&logits), of(&again));
     let callable = session.callable(&["images:0"], &["logits:0"]).expect("a callable");
-    assert_eq!(of(&callable.call([images()]).expect("a call")), of(&again));
+    assert_eq!(of(&callable.run([images()]).expect("a call")), of(&again));
     // A tensor that is fed is not computed, so the run needs no other input.
     let fed = HostTensor::from_vec([1, 10], vec![7f32; 10]).expect("a tensor");
     assert_eq!(of(&session.run(&[("logits:0", fed)], &["logits:0"]).expect("a run")), vec![7f32; 10]);
@@ -468,7 +468,7 @@ fn who_is_told_of_a_compilation_cannot_wait_for_it() {
         let session = session.expect("a session");
         if shapes == Shapes::Exact {
             // The program for all sizes is there; that of one image is compiled while it is told.
-            session.warm(&["images"], &["logits"], &[]).expect("compiled");
+            session.warm_declared(&["images"], &["logits"], &[]).expect("compiled");
         }
         *again.0.lock().expect("no panic") = Some(session.clone());
         assert_eq!(logits(&session, 1).len(), 10);
@@ -483,18 +483,17 @@ fn who_is_told_of_a_compilation_cannot_wait_for_it() {
 fn the_program_of_sizes_that_were_named_is_there_before_their_first_run() {
     let session = digits(Shapes::Auto).open(data("digits/digits_mlp.pb")).expect("a session");
     let shape = |sizes: &[usize]| Shape::new(sizes).expect("a shape");
-    session.warm_sizes(&[("images", shape(&[3, 64]))], &["logits"], &[]).expect("compiled");
+    session.warm(&[("images", shape(&[3, 64]))], &["logits"]).expect("compiled");
     let stats = session.stats();
     assert_eq!((stats.compilations, stats.specializations), (2, 1));
     assert_eq!(logits(&session, 3).len(), 30);
-    session.warm_sizes(&[("images", shape(&[3, 64]))], &["logits"], &[]).expect("there already");
+    session.warm(&[("images", shape(&[3, 64]))], &["logits"]).expect("there already");
     assert_eq!(session.stats().compilations, 2);
-    let error =
-        session.warm_sizes(&[("images", shape(&[3, 65]))], &["logits"], &[]).expect_err("not declared");
+    let error = session.warm(&[("images", shape(&[3, 65]))], &["logits"]).expect_err("not declared");
     assert!(error.message().contains("64"), "{error}");
     // One program for all sizes.
     let session = digits(Shapes::Declared).open(data("digits/digits_mlp.pb")).expect("a session");
-    session.warm_sizes(&[("images", shape(&[3, 64]))], &["logits"], &[]).expect("compiled");
+    session.warm(&[("images", shape(&[3, 64]))], &["logits"]).expect("compiled");
     assert_eq!(session.stats().specializations, 0);
 }
 
@@ -516,7 +515,8 @@ fn a_session_computes_in_the_precision_that_was_asked_for() {
 /// Forty-two pairs of tensors of a graph, in both orders.
 fn pairs(session: &Session) -> Vec<[String; 2]> {
     let tensors = session.tensors().expect("a list");
-    let inner = tensors.iter().filter(|port| port.shape().is_some_and(|dims| dims.first() == Some(&None)));
+    let inner =
+        tensors.iter().filter(|port| port.shape().as_slice().is_some_and(|dims| dims.first() == Some(&None)));
     let names: Vec<&str> = inner.map(befrost::Port::name).take(7).collect();
     let all = names.iter().flat_map(|a| names.iter().map(move |b| [(*a).to_owned(), (*b).to_owned()]));
     all.filter(|[a, b]| a != b).take(40).collect()
@@ -675,7 +675,7 @@ fn saved_models_run_by_their_signatures() {
             let at = sessions.iter().position(|(known, _)| known == signature).unwrap_or_else(|| {
                 let mut builder = Session::builder().signature(signature);
                 if let Some((_, first)) = sessions.first() {
-                    builder = builder.variables(first.variables().resources());
+                    builder = builder.variables(first.variables().resources().clone());
                 }
                 let session = builder.open(data(&case).join("model")).expect("a session");
                 sessions.push((signature.to_owned(), session));

@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::Path;
 
-use befrost::{Datum, HostTensor, Runtime, Session, Value};
+use befrost::{Datum, HostTensor, Runtime, Session};
 
 /// The system's allocator, which counts the allocations of each thread.
 struct Counting;
@@ -45,14 +45,14 @@ fn allocations(f: impl FnOnce()) -> usize {
 }
 
 /// Steps through a callable and the allocations of the last of them.
-fn steady(session: &Session, feed: &HostTensor, fetch: &str, feed_name: &str) -> (usize, Value) {
+fn steady(session: &Session, feed: &HostTensor, fetch: &str, feed_name: &str) -> (usize, Datum) {
     let step = session.callable(&[feed_name], &[fetch]).expect("a callable");
     let (mut feeds, mut results) = (Vec::with_capacity(4), Vec::with_capacity(4));
-    let feed = Datum::from(feed.clone()).into_value();
+    let feed = Datum::from(feed.clone());
     let mut call = || {
         feeds.push(feed.clone());
         results.clear();
-        step.call_values(&mut feeds, &mut results).expect("a call");
+        step.call(&mut feeds, &mut results).expect("a call");
     };
     (0..100).for_each(|_| call());
     let n = allocations(call);
@@ -87,7 +87,7 @@ fn steady_calls_allocate_nothing() {
         let (n, y) = steady(&same, &x, "y", "x");
         assert_eq!(n, 0, "identity on {queue}");
         // The result is the operand: its memory was neither copied in nor out.
-        let y = Datum::from(y).into_tensor().expect("a tensor");
+        let y = y.into_tensor().expect("a tensor");
         let address = |tensor: &HostTensor| tensor.buffer().expect("a buffer").address();
         assert_eq!(address(&y), address(&x));
         let negative = of_type(

@@ -180,7 +180,7 @@ impl PortList {
         let of = |port: &Port| PortValue {
             name: c_string(port.name()),
             dtype: port.element_type().map_or(0, dtype::number),
-            dims: port.shape().map(|dims| dims.iter().map(size).collect()),
+            dims: port.shape().as_slice().map(|dims| dims.iter().map(size).collect()),
         };
         PortList(ports.iter().filter(|port| !port.is_chain()).map(of).collect())
     }

@@ -33,8 +33,19 @@ pub trait Compile: Send + Sync {
 
 /// A function of a program.
 pub trait CompiledFunction: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &str;
+
     /// The number of results, without chains.
     fn n_results(&self) -> usize;
+
+    /// Checks that it can be called by itself, as an operator is.
+    ///
+    /// # Errors
+    /// If it cannot.
+    fn check_callable(&self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Calls it with final values and waits for it. Chains are left out on both sides. Resources are those of
     /// the execution.
@@ -106,7 +117,7 @@ impl OpHandler for CompilingOpHandler {
         Some(&self.fallback)
     }
 
-    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error> {
         let row = key.name.strip_prefix("tf.").and_then(op::row).filter(|row| row.is_supported());
         let Some(row) = row else { return self.fallback.make(key) };
         let is_pure = row.effect() == op::Effect::Pure;

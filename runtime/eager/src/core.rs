@@ -168,18 +168,23 @@ impl CoreRuntime {
         self.op(name, attrs)?.call(args)
     }
 
+    /// A function of a program, or of text that was compiled, as an operator. Calls are ordered like effects.
+    ///
+    /// # Errors
+    /// If the function cannot be called with handles.
+    pub fn composite<F: CompiledFunction + Clone + 'static>(&self, function: &F) -> Result<Op, Error> {
+        function.check_callable()?;
+        let made = function_op(function.name(), Arc::new(function.clone()));
+        Ok(Op::new(function.name(), made, self))
+    }
+
     /// A closure on handles as an operator. The errors that it returns are those of the results.
-    pub fn composite(
+    pub fn closure(
         &self,
         name: &str,
         function: impl Fn(&[TensorHandle]) -> Result<Results, Error> + Send + Sync + 'static,
     ) -> Op {
         closure_op(name, function, self)
-    }
-
-    /// A function of a program as an operator. Calls are ordered like effects.
-    pub fn function(&self, name: &str, function: Arc<dyn CompiledFunction>) -> Op {
-        Op::new(name, function_op(name, function), self)
     }
 
     /// Waits for the effects of the operators that were called.
@@ -201,7 +206,7 @@ impl CoreRuntime {
 }
 
 /// Makes an operator. Mistaken names are answered with the nearest ones.
-fn made(handler: &dyn OpHandler, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+fn made(handler: &dyn OpHandler, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error> {
     let hint = |near: Option<&str>| near.map_or_else(String::new, |near| format!("; did you mean '{near}'?"));
     let row = key.name.strip_prefix("tf.").and_then(op::row);
     if let Some(row) = row {
@@ -212,13 +217,13 @@ fn made(handler: &dyn OpHandler, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, K
             let near = hint(nearest(name, known.iter().map(|attr| attr.name)));
             let all: Vec<&str> = known.iter().map(|attr| attr.name).collect();
             let message = format!("{} has no attribute '{name}'; it has: {}{near}", key.name, all.join(", "));
-            return Err(KernelError::new(ErrorCode::NotFound, message));
+            return Err(Error::new(ErrorCode::NotFound, message, Vec::new()));
         }
     }
     handler.make(key).map_err(|error| match (error.code(), row) {
         (ErrorCode::NotFound, None) => {
             let near = hint(nearest(key.name, op::rows().map(|row| row.op_name)));
-            KernelError::new(ErrorCode::NotFound, format!("{error}{near}"))
+            Error::new(ErrorCode::NotFound, format!("{error}{near}"), Vec::new())
         }
         _ => error,
     })

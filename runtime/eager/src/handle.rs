@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use befrost_kernel_api::async_value::{AsyncRef, Promise};
+use befrost_kernel_api::device::{Device, HostDevice};
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::queue::Latch;
@@ -70,9 +71,6 @@ impl fmt::Debug for Later {
 const _: () = assert!(size_of::<TensorHandle>() == 24);
 
 impl TensorHandle {
-    /// The name of the only device.
-    pub const DEVICE: &'static str = "CPU:0";
-
     /// A handle of a value: a tensor, an error, or an AsyncValue of one.
     pub fn new(value: Value) -> TensorHandle {
         TensorHandle { later: None, value: value.resolved() }
@@ -142,9 +140,9 @@ impl TensorHandle {
         self.value.error()
     }
 
-    /// The name of the device on which the tensor is.
-    pub fn device(&self) -> &str {
-        TensorHandle::DEVICE
+    /// The device on which the tensor is: the client's, `CPU:0`.
+    pub fn device(&self) -> &dyn Device {
+        HostDevice::client()
     }
 
     /// Element type and shape, if they are known.

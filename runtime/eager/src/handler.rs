@@ -39,7 +39,7 @@ pub trait OpHandler: Send + Sync {
     ///
     /// # Errors
     /// If there is no such operator.
-    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError>;
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error>;
 }
 
 /// Operands of an operator, given up by the caller.
@@ -54,7 +54,7 @@ pub trait Dispatch: Send + Sync {
     ///
     /// # Errors
     /// If the operator refuses its operands or attributes: then nothing of it happens.
-    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError>;
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), Error>;
 
     /// The only result of a short operator without an effect, if all operands are final. `None`: nothing
     /// happened, and [`Dispatch::dispatch`] must be called. No operand is overwritten.
@@ -153,8 +153,8 @@ impl OpHandler for NullOpHandler {
         None
     }
 
-    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error> {
         let message = format!("{} was not supported by {}", key.name, self.name());
-        Err(KernelError::new(ErrorCode::NotFound, message))
+        Err(Error::new(ErrorCode::NotFound, message, Vec::new()))
     }
 }

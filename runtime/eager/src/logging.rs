@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use befrost_kernel_api::async_value::AsyncRef;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::queue::Latch;
-use befrost_kernel_api::{ExecContext, KernelError, Value};
+use befrost_kernel_api::{Error, ExecContext, KernelError, Value};
 use befrost_kernels::{AnyTensor, Tensor};
 use befrost_tensor::print;
 
@@ -154,7 +154,7 @@ impl OpHandler for LoggingOpHandler {
         Some(&self.fallback)
     }
 
-    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error> {
         Ok(Arc::new(LoggingDispatch {
             name: key.name.into(),
             attrs: key.attrs.clone(),
@@ -187,7 +187,7 @@ fn unavailable(tensors: &[TensorHandle]) -> Vec<AsyncRef> {
 }
 
 impl Dispatch for LoggingDispatch {
-    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), Error> {
         // Relaxed: only uniqueness matters.
         let n = self.log.count.fetch_add(1, Ordering::Relaxed);
         let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

@@ -201,7 +201,7 @@ fn begin(
         Invocation { cx, site: None, args, n_results: None, results: SmallVec::new(), chain, mode };
     match dispatch.dispatch(&mut call) {
         Ok(()) => (call.chain, Ok(call.results)),
-        Err(error) => (call.chain, Err(cx.raise(&error, Vec::new()))),
+        Err(error) => (call.chain, Err(cx.raise(&KernelError::of_call(&error), Vec::new()))),
     }
 }
 
@@ -218,7 +218,7 @@ type CompositeFn = Box<dyn Fn(&[TensorHandle]) -> Result<Results, Error> + Send 
 struct Composite(CompositeFn);
 
 impl Dispatch for Composite {
-    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), Error> {
         match (self.0)(&call.args) {
             Ok(results) => call.results = results,
             Err(error) => call.fail(&error),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use befrost_kernel_api::KernelError;
+use befrost_kernel_api::Error;
 
 use crate::attrs::OpAttrsRef;
 use crate::handle::TensorHandle;
@@ -57,7 +57,7 @@ impl OpHandler for RecordingOpHandler {
         Some(&self.fallback)
     }
 
-    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error> {
         Ok(Arc::new(RecordingDispatch {
             name: key.name.into(),
             attrs: key.attrs.clone(),
@@ -75,7 +75,7 @@ struct RecordingDispatch {
 }
 
 impl Dispatch for RecordingDispatch {
-    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), Error> {
         let args = call.args.to_vec();
         self.inner.dispatch(call)?;
         let (name, attrs, results) = (self.name.clone(), self.attrs.clone(), call.results.to_vec());

@@ -11,7 +11,7 @@ use befrost_eager::{
 use befrost_kernel_api::context::Output;
 use befrost_kernel_api::error::ErrorCode;
 use befrost_kernel_api::value::State;
-use befrost_kernel_api::{Error, ExecContext, KernelError, Request, Value};
+use befrost_kernel_api::{Error, ExecContext, Request, Value};
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::Type;
 use befrost_tensor::{DType, HostTensor};
@@ -309,7 +309,7 @@ impl OpHandler for Counting {
     fn fallback(&self) -> Option<&Arc<dyn OpHandler>> {
         Some(&self.next)
     }
-    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error> {
         self.made.fetch_add(1, Ordering::Relaxed);
         match key.name {
             "my.seven" => Ok(Arc::new(Seven)),
@@ -322,7 +322,7 @@ impl OpHandler for Counting {
 struct Seven;
 
 impl Dispatch for Seven {
-    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), Error> {
         call.results = smallvec![floats(&[7.0])];
         Ok(())
     }
@@ -371,7 +371,7 @@ fn threads_share_a_core() {
 #[test]
 fn the_value_of_a_handle_is_a_tensor_or_an_error() {
     let handle = TensorHandle::new(Value::I32(3));
-    assert_eq!((handle.metadata(), handle.device()), (None, "CPU:0"));
+    assert!(handle.metadata().is_none() && handle.device().name().to_string().ends_with("CPU:0"));
     assert!(handle.wait().is_err());
 }
 
@@ -434,7 +434,7 @@ fn what_comes_later_is_recorded_and_what_is_refused_is_not() {
 fn functions_are_operators() {
     let core = core();
     let (neg, exp) = (core.op("Neg", OpAttrs::new()).unwrap(), core.op("Exp", OpAttrs::new()).unwrap());
-    let both = core.composite("my.both", move |args| exp.call(&neg.call(args)?));
+    let both = core.closure("my.both", move |args| exp.call(&neg.call(args)?));
     assert_eq!(read(&core, &both.call(&[floats(&[0.0])]).unwrap()[0]), [1.0]);
     let failed = both.call(&[]).unwrap();
     assert_eq!(failed[0].state(), State::Error);
@@ -482,7 +482,7 @@ fn explicit_chains_order_effects_and_pass_errors_on() {
 fn an_effect_may_call_operators_with_effects() {
     let (core, printed) = core_on("s");
     let print = core.op("tfrt_test.print", OpAttrs::new()).unwrap();
-    let both = core.composite("my.both", move |args| {
+    let both = core.closure("my.both", move |args| {
         print.call(args)?;
         print.call(args)
     });
@@ -580,9 +580,13 @@ fn results_that_are_several_come_later_too() {
 }
 
 /// A function that adds one to each of two tensors.
+#[derive(Clone)]
 struct PlusOne;
 
 impl CompiledFunction for PlusOne {
+    fn name(&self) -> &str {
+        "plus"
+    }
     fn n_results(&self) -> usize {
         2
     }
@@ -610,7 +614,8 @@ impl Compile for OneFunction {
 fn functions_of_programs_are_operators() {
     for queue in ["s", "mstd:2"] {
         let core = core_on(queue).0;
-        let plus = core.function("my.plus", Arc::new(PlusOne));
+        let plus = core.composite(&PlusOne).unwrap();
+        assert_eq!(plus.name(), "plus");
         let y = plus.call(&[floats(&[1.0]), floats(&[2.0])]).unwrap();
         let z = plus.call(&[y[0].clone(), y[1].clone()]).unwrap();
         assert_eq!((read(&core, &z[0]), read(&core, &z[1])), (vec![3.0], vec![4.0]));

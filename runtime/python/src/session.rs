@@ -141,7 +141,7 @@ impl Session {
         };
         let mut builder = befrost::Session::builder().level(level).runtime(&setup.runtime()?).shapes(shapes);
         if let Some(store) = store {
-            builder = builder.variables(&store.get().resources);
+            builder = builder.variables(store.get().resources.clone());
         }
         if let Some(signature) = signature {
             builder = builder.signature(signature);
@@ -177,7 +177,7 @@ impl Session {
             [&feeds, &fetches].map(|names| names.iter().map(String::as_str).collect::<Vec<&str>>());
         let hash = hash_of(&of_feeds, &of_fetches, &targets);
         let session = self.session.clone();
-        let made = interrupt::wait_for(py, move || session.warm(&feeds, &fetches, &targets))?;
+        let made = interrupt::wait_for(py, move || session.warm_declared(&feeds, &fetches, &targets))?;
         made.map_err(|error| failure::of(&error))?;
         let mut prepared = self.prepared();
         if prepared.hashes.len() >= MAX_PREPARED {
@@ -258,10 +258,10 @@ impl Session {
         let shapes = shapes.transpose().map_err(|error| failure::refused(error.to_string()))?;
         let session = self.session.clone();
         let made = interrupt::wait_for(py, move || match shapes {
-            None => session.warm(&feeds, &fetches, &targets),
+            None => session.warm_declared(&feeds, &fetches, &targets),
             Some(shapes) => {
                 let feeds: Vec<(String, Shape)> = feeds.into_iter().zip(shapes).collect();
-                session.warm_sizes(&feeds, &fetches, &targets)
+                session.warm_with(&feeds, &fetches, &targets)
             }
         })?;
         made.map_err(|error| failure::of(&error))
@@ -314,6 +314,6 @@ impl Session {
     }
 }
 
-fn listed(ports: Result<Vec<befrost::Port>, befrost::Error>) -> PyResult<Vec<PyPort>> {
-    Ok(ports.map_err(|error| failure::of(&error))?.iter().map(port).collect())
+fn listed(ports: Result<impl AsRef<[befrost::Port]>, befrost::Error>) -> PyResult<Vec<PyPort>> {
+    Ok(ports.map_err(|error| failure::of(&error))?.as_ref().iter().map(port).collect())
 }

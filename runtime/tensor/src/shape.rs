@@ -125,6 +125,11 @@ impl Shape {
         Shape::default()
     }
 
+    /// The shape of a vector of these elements, which are in memory, so that it has a size in bytes.
+    pub(crate) fn of_slice<T>(elements: &[T]) -> Shape {
+        Shape { dims: [elements.len()].into_iter().collect() }
+    }
+
     /// The dimensions, outermost first.
     pub fn dims(&self) -> &[usize] {
         &self.dims

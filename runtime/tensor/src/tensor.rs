@@ -160,6 +160,27 @@ impl HostTensor {
         Ok(HostTensor { dtype, shape, buffer, repeated: None })
     }
 
+    /// Lends elements to `f` as a vector, without a copy. What keeps the tensor, as a variable does, copies
+    /// it. A read through a handle that outlives the call is an error, which the end of the call waits for if
+    /// it has begun.
+    ///
+    /// ```
+    /// # use befrost_tensor::HostTensor;
+    /// let mut numbers = vec![1.0f32, 2.0];
+    /// let kept = HostTensor::lend(&numbers, |tensor| {
+    ///     assert_eq!(tensor.to_vec::<f32>(), Ok(vec![1.0, 2.0]));
+    ///     tensor
+    /// });
+    /// numbers.fill(0.0); // no longer lent
+    /// assert!(kept.to_vec::<f32>().is_err());
+    /// ```
+    pub fn lend<T: Element, R>(elements: &[T], f: impl FnOnce(HostTensor) -> R) -> R {
+        Buffer::lend(cast_slice(elements), |buffer| {
+            let shape = Shape::of_slice(elements);
+            f(HostTensor { dtype: T::DTYPE, shape, buffer: buffer.clone(), repeated: None })
+        })
+    }
+
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype

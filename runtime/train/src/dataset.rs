@@ -168,7 +168,7 @@ impl Dataset {
                 continue;
             };
             let is_type = port.dtype().is_none_or(|dtype| dtype == column.dtype);
-            let is_shape = port.shape().is_none_or(|want| {
+            let is_shape = port.shape().as_slice().is_none_or(|want| {
                 let fits = |(want, got): (&Option<usize>, &usize)| want.is_none_or(|want| want == *got);
                 want.len() == column.dims.len() && want.iter().zip(&column.dims).skip(1).all(fits)
             });

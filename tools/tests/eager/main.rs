@@ -475,7 +475,7 @@ fn state_is_shared_with_compiled_functions() {
     // A function of a program can be an op too.
     let bef = befrost::compile(befrost::Source::Text(FUNCTIONS.to_owned())).expect("it compiles");
     let program = runtime.load_bytes(&bef).expect("it loads");
-    let plus = core.function("my.plus", Arc::new(program.function("plus_v").expect("it is there")));
+    let plus = core.composite(&program.function("plus_v").expect("it is there")).expect("it is an operator");
     assert_eq!(read(&plus.call(&[number(1.0)]).expect("it runs")[0]), [7.0]);
     assert!(plus.call(&[]).expect("it is queued")[0].wait().is_err());
 }

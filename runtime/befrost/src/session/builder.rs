@@ -101,10 +101,10 @@ impl SessionBuilder {
         self
     }
 
-    /// The level of optimization, 0 to 2; 2 by default.
+    /// The level of optimization, 0 to 2; 2 by default. Opening refuses any other.
     #[must_use]
     pub fn level(mut self, level: u8) -> SessionBuilder {
-        self.options.level = level.min(2);
+        self.options.level = level;
         self
     }
 
@@ -125,8 +125,8 @@ impl SessionBuilder {
 
     /// The variables, which other sessions may share; by default of its own.
     #[must_use]
-    pub fn variables(self, resources: &Resources) -> SessionBuilder {
-        SessionBuilder { resources: Some(resources.clone()), ..self }
+    pub fn variables(self, resources: Resources) -> SessionBuilder {
+        SessionBuilder { resources: Some(resources), ..self }
     }
 
     /// The devices that the graph may use, in the syntax of the command line: `CPU:2`. Without a runtime the
@@ -183,7 +183,7 @@ impl SessionBuilder {
     /// reads its checkpoint, unless the session was given variables or another node to initialize them.
     ///
     /// # Errors
-    /// If the file does not exist, has nothing of which parts could run, or lacks the signature, the
+    /// If there is no such level of optimization, the file does not exist, has nothing of which parts could run, or lacks the signature, the
     /// initialization fails, or the builder was given a runtime, and kernels or a library too. The session
     /// reads the files of a graph again; a file that has changed since is an error of what asks for it.
     pub fn open(mut self, path: impl AsRef<Path>) -> Result<Session, Error> {
@@ -295,8 +295,9 @@ impl SessionBuilder {
         self.program(&program)
     }
 
-    /// The runtime that was given, or a new one.
+    /// The runtime that was given, or a new one, if the options are right.
     fn take_runtime(&mut self) -> Result<Runtime, Error> {
+        self.options.check()?;
         let devices = &self.options.devices.devices;
         let runtime = match (self.runtime.take(), self.own.take()) {
             (Some(runtime), None) => runtime,
@@ -348,6 +349,7 @@ impl SessionBuilder {
             recording: OnceLock::new(),
             content,
             signatures,
+            ports: OnceLock::new(),
             options,
             shapes,
             specializations,

@@ -58,7 +58,7 @@ impl Sizes {
     /// Of a function with these arguments. At most `limit` sizes are remembered; none if no argument's size
     /// differs from call to call.
     pub(super) fn new(arguments: &[Port], shapes: Shapes, limit: usize) -> Sizes {
-        let varies = |port: &Port| port.shape().is_none_or(|dims| dims.contains(&None));
+        let varies = |port: &Port| port.shape().shape().is_none();
         let is_varied = arguments.iter().filter(|port| !port.is_chain()).any(varies);
         Sizes { shapes: if is_varied { shapes } else { Shapes::Declared }, limit, seen: RwLock::default() }
     }

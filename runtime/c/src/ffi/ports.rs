@@ -18,10 +18,10 @@ pub(crate) extern "C" fn bf_session_ports(
         let ports = match which {
             0 => session.inputs()?,
             1 => session.outputs()?,
-            2 => session.tensors()?,
+            2 => &session.tensors()?,
             other => return Err(invalid(format!("there are no ports {other}"))),
         };
-        out.set(give(PortList::new(&ports)));
+        out.set(give(PortList::new(ports)));
         Ok(())
     })
 }

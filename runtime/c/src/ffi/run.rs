@@ -122,7 +122,7 @@ pub(crate) extern "C" fn bf_session_start(
         if trace.is_some() {
             return Err(invalid("a trace is of a run that is waited for, such as bf_session_run's"));
         }
-        out.set(give(session.start(&feeds, &fetches, &options)?));
+        out.set(give(session.start_with(&feeds, &fetches, &options)));
         Ok(())
     })
 }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 
-use befrost::{Datum, Error, Session, SessionBuilder, Shapes, Value};
+use befrost::{Datum, Error, Session, SessionBuilder, Shapes};
 
 use super::run::{bf_run_options, traced};
 use super::runtime::runtime_or_new;
@@ -76,7 +76,7 @@ fn session_builder(
         // SAFETY: by the contract the files do not change if they are to be mapped.
         builder = unsafe { builder.map_weights(given.map_weights != 0) };
         if !given.variables_of.is_null() {
-            builder = builder.variables(value_of(given.variables_of)?.variables().resources());
+            builder = builder.variables(value_of(given.variables_of)?.variables().resources().clone());
         }
     }
     Ok(builder.runtime(&runtime_or_new(runtime, own_queue)?))
@@ -146,7 +146,7 @@ pub(crate) extern "C" fn bf_session_warm(
     guard(|| {
         let feeds = names("a name to feed", feed_names, n_feeds)?;
         let fetches = names("a name to fetch", fetch_names, n_fetches)?;
-        value_of(session)?.warm(&feeds, &fetches, &names("a target", targets, n_targets)?)
+        value_of(session)?.warm_declared(&feeds, &fetches, &names("a target", targets, n_targets)?)
     })
 }
 
@@ -264,14 +264,14 @@ pub(crate) extern "C" fn bf_callable_call(
         let callable = value_of(callable)?;
         let (mut feed_values, mut results) = LISTS.take();
         let called = items("the tensors", feeds, n_feeds)?.iter().try_for_each(|&feed| {
-            feed_values.push(value_of(feed)?.value.value().clone());
+            feed_values.push(value_of(feed)?.value.clone());
             Ok(())
         });
-        let called = called.and_then(|()| callable.call_values(&mut feed_values, &mut results));
+        let called = called.and_then(|()| callable.call(&mut feed_values, &mut results));
         let delivered = called.and_then(|()| {
             fits(n_fetches, results.len())?;
             // A fetched operation without outputs is a chain.
-            let data = results.drain(..).map(|value| Some(Datum::from(value)));
+            let data = results.drain(..).map(Some);
             deliver(data.map(|datum| datum.filter(|datum| !datum.is_chain())), out)
         });
         feed_values.clear();
@@ -283,7 +283,7 @@ pub(crate) extern "C" fn bf_callable_call(
 
 thread_local! {
     /// Empty lists of the thread's last call.
-    static LISTS: Cell<(Vec<Value>, Vec<Value>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static LISTS: Cell<(Vec<Datum>, Vec<Datum>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
 /// Computes the fetches of a callable with options, which name no targets.
@@ -299,7 +299,7 @@ pub(crate) extern "C" fn bf_callable_call_with(
     guard(|| {
         clear(n_fetches, out)?;
         let (callable, feeds) = (value_of(callable)?, values(feeds, n_feeds)?);
-        let results = traced(given, |options| callable.call_with(feeds, options))?;
+        let results = traced(given, |options| callable.run_with(feeds, options))?;
         fits(n_fetches, results.len())?;
         deliver(results.into_values(), out)
     })

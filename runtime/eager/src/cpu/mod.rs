@@ -129,7 +129,7 @@ impl OpHandler for CpuOpHandler {
         Some(&self.fallback)
     }
 
-    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, KernelError> {
+    fn make(&self, key: &OpKey<'_>) -> Result<Arc<dyn Dispatch>, Error> {
         match operators::find(key).or_else(|| test_ops::find(key)) {
             Some((flags, op)) => Ok(Arc::new(CpuDispatch { name: key.name.into(), flags, op })),
             None => self.fallback.make(key),
@@ -152,7 +152,7 @@ impl CpuDispatch {
 }
 
 impl Dispatch for CpuDispatch {
-    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), KernelError> {
+    fn dispatch(&self, call: &mut Invocation<'_>) -> Result<(), Error> {
         let of_chain = call.chain.as_ref().and_then(Value::error);
         if let Some(error) = call.args.iter().find_map(TensorHandle::error).or(of_chain).cloned() {
             call.fail_all(&error, self.op.n_results());
@@ -173,7 +173,7 @@ impl Dispatch for CpuDispatch {
         if let (Some(wanted), Some(n)) = (call.n_results, inferred)
             && wanted != n
         {
-            return Err(wrong_count(n, wanted));
+            return Err(wrong_count(n, wanted).into());
         }
         let mut waits: Vec<AsyncRef> =
             call.args.iter().filter_map(TensorHandle::unavailable).cloned().collect();

@@ -124,7 +124,8 @@ impl OpUse {
             return Ok(UsedOp::Shared(op));
         }
         // Without a lock: a handler may be slow.
-        let op = handler.make(&OpKey { name: &self.name, attrs: &self.attrs })?;
+        let op = handler.make(&OpKey { name: &self.name, attrs: &self.attrs });
+        let op = op.map_err(|error| KernelError::of_call(&error))?;
         let made = (handler.clone(), op.clone());
         if let Err(made) = self.first.set(made) {
             let before = self.other.lock().unwrap_or_else(PoisonError::into_inner).replace(made);
@@ -182,7 +183,7 @@ fn execute(frame: &mut KernelFrame<'_>, how: How) -> Outcome {
         mode: Mode::Inline,
     };
     if let Err(error) = dispatch.dispatch(&mut call) {
-        let error = call.raise(&error);
+        let error = call.raise(&KernelError::of_call(&error));
         call.fail(&error);
     }
     let Invocation { results, chain, .. } = call;

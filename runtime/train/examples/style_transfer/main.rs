@@ -150,7 +150,7 @@ fn run(args: &Args) -> Result<String, Failure> {
 
 /// The value of `pool5` for the variables as they are.
 fn fetched(runtime: &Runtime, graph: Vec<u8>, variables: &Resources) -> Result<HostTensor, Failure> {
-    let session = Session::builder().runtime(runtime).variables(variables).graphdef(graph)?;
+    let session = Session::builder().runtime(runtime).variables(variables.clone()).graphdef(graph)?;
     let results = session.run(&[], &["pool5"])?;
     Ok(results.get("pool5").ok_or("the network has no 'pool5'")?.tensor()?.clone())
 }

@@ -150,7 +150,7 @@ impl Picture {
         allocator: &Arc<dyn Allocator>,
     ) -> Result<HostTensor, Failure> {
         let (label, ty) = (port.label(at), port.ty());
-        let Some(layout) = port.shape().and_then(PictureLayout::of) else {
+        let Some(layout) = port.shape().as_slice().and_then(PictureLayout::of) else {
             return Err(Failure::Refused(format!(
                 "argument {label} has type {ty}, and a picture needs one of 1x3xHxW, 1xHxWx3, or with one channel"
             )));

@@ -188,11 +188,7 @@ pub(super) fn example_input(port: &Port, at: usize) -> String {
     /// Maximum number of elements that are written out.
     const WRITTEN: usize = 4;
     let name = if port.name().is_empty() { at.to_string() } else { port.name().to_owned() };
-    let known: Option<Vec<usize>> = match port.shape() {
-        Some(dims) => dims.iter().copied().collect(),
-        None if port.dtype().is_some() && !port.ty().starts_with("tensor<") => Some(Vec::new()),
-        None => None,
-    };
+    let known: Option<Vec<usize>> = port.shape().as_slice().and_then(|dims| dims.iter().copied().collect());
     let elements = known.as_ref().map(|dims| dims.iter().fold(1, |n: usize, &dim| n.saturating_mul(dim)));
     match (port.dtype(), known, elements) {
         (Some(dtype), Some(dims), Some(n @ 1..=WRITTEN)) => {
