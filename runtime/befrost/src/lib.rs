@@ -36,6 +36,7 @@ mod cache;
 mod compile;
 mod datum;
 pub mod dlpack;
+#[cfg(feature = "eager")]
 pub mod eager;
 mod error;
 #[cfg(feature = "compile")]
@@ -101,9 +102,13 @@ pub use signature::Signature;
 #[cfg(feature = "compile")]
 pub use training::Training;
 
-/// All standard kernels, including those of the eager core.
+/// All standard kernels, as far as Cargo features include them; with the feature `eager` also those of the
+/// eager core.
 pub fn registry() -> Registry {
-    befrost_kernels::registry().with(befrost_eager::corert)
+    let registry = befrost_kernels::registry();
+    #[cfg(feature = "eager")]
+    let registry = registry.with(befrost_eager::corert);
+    registry
 }
 
 /// The kernels of the operators named in a constant text, op names with spaces between, and no others: for

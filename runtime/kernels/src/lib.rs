@@ -23,7 +23,7 @@ mod tf;
 mod tf_sync;
 mod tfrt;
 mod tfrt_dht;
-#[cfg(feature = "test-kernels")]
+#[cfg(feature = "kernels-test")]
 mod tfrt_test;
 mod ts;
 mod upstream;
@@ -39,20 +39,22 @@ pub use eigen::eigen;
 pub use objects::{
     AnyTensor, Complex128, Coo, Device, ScalarTensor, ShapeValue, Strings, Tensor, TensorType, Text, refused,
 };
+#[cfg(feature = "kernels-images")]
+pub use tf::decode_picture;
 pub use tf::{
-    Operator, allow_folder, assign_variable_values, decode_picture, opaque_type, operator as tf_operator,
+    Operator, allow_folder, assign_variable_values, opaque_type, operator as tf_operator,
     remove_variable, tf, variable_values,
 };
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;
 pub use tfrt_dht::tfrt_dht;
-#[cfg(feature = "test-kernels")]
+#[cfg(feature = "kernels-test")]
 pub use tfrt_test::tfrt_test;
 pub use ts::ts;
 pub use upstream::upstream;
 pub use workers::{compute, run};
 
-/// The standard kernels, as far as Cargo features include them. With the feature `test-kernels` also those of
+/// The standard kernels, as far as Cargo features include them. With the feature `kernels-test` also those of
 /// `tfrt_test`, `vt` and `tfrt_tutorial`, such as readers of pictures and Protobuf.
 pub fn registry() -> Registry {
     besides_tf(Registry::new().with(tf))
@@ -72,7 +74,7 @@ fn besides_tf(registry: Registry) -> Registry {
     let registry = registry.with(tfrt).with(upstream).with(dev);
     #[cfg(feature = "kernels-tfrt")]
     let registry = registry.with(tfrt_dht).with(ts).with(coo).with(cpu).with(eigen).with(tf_sync);
-    #[cfg(feature = "test-kernels")]
+    #[cfg(feature = "kernels-test")]
     let registry = registry.with(tfrt_test);
     registry
 }
@@ -82,11 +84,11 @@ fn besides_tf(registry: Registry) -> Registry {
 pub fn feature(kernel: &str) -> Option<&'static str> {
     // TFRT's native functions for tests have no dialect.
     let Some((dialect, name)) = kernel.split_once('.') else {
-        return kernel.starts_with("native_").then_some("test-kernels");
+        return kernel.starts_with("native_").then_some("kernels-test");
     };
     match dialect {
         "tf" => Some(op::row(name)?.op?.feature()),
-        "tfrt_test" | "tfrt_test_sync" | "vt" | "tfrt_tutorial" => Some("test-kernels"),
+        "tfrt_test" | "tfrt_test_sync" | "vt" | "tfrt_tutorial" => Some("kernels-test"),
         "cpu" if matches!(name, "arena" | "scaled_arena") => None,
         "btf" | "tfrt_dht" | "tfrt_sht" | "tfrt_sht_sync" | "tfrt_dht_sync" | "ts" | "ts_sync" | "coo"
         | "cpu" | "eigen" | "tf_sync" => Some("kernels-tfrt"),
@@ -94,7 +96,7 @@ pub fn feature(kernel: &str) -> Option<&'static str> {
     }
 }
 
-#[cfg(all(test, feature = "kernels-tfrt", feature = "test-kernels"))]
+#[cfg(all(test, feature = "kernels-tfrt", feature = "kernels-test"))]
 mod tests {
     use super::*;
 
@@ -110,10 +112,11 @@ mod tests {
     fn each_kernel_names_the_feature_that_includes_it() {
         check(&[tfrt, upstream, dev], |_| None);
         check(&[tfrt_dht, ts, coo, cpu, eigen, tf_sync], |_| Some("kernels-tfrt"));
-        check(&[tfrt_test], |_| Some("test-kernels"));
+        check(&[tfrt_test], |_| Some("kernels-test"));
         let rows = |name: &str| op::row(name.strip_prefix("tf.")?)?.op.map(op::Op::feature);
         check(&[tf], rows);
         assert_eq!(feature("tf.Conv2D"), Some("tf-nn"));
+        assert_eq!(feature("tf.DecodePng"), Some("kernels-images"));
         assert_eq!(feature("tf.ResourceApplyAdam"), Some("tf-train"));
         assert_eq!((feature("tf._Switch"), feature("geo.area"), feature("")), (None, None, None));
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! c-library FOLDER   the C interface as a package has it: libraries and headers
+//! features           the facade and the C interface without Cargo features, and with each alone
 //! fuzz TARGET [SEC]  builds a target of tools/fuzz for libFuzzer and runs it for some seconds
 //! header             the header of the C interface, of its declarations in Rust
 //! instructions       instructions per kernel in the executor, counted by valgrind
@@ -19,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 mod c_library;
+mod features;
 mod fuzz;
 mod header;
 mod instructions;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["c-library", folder] => c_library::install(&root(), &target(), Path::new(folder)),
+        ["features"] => features::run(&root(), &target()),
         ["fuzz", name] => fuzz::run(&root(), &target(), name, "60"),
         ["fuzz", name, seconds] => fuzz::run(&root(), &target(), name, seconds),
         ["header"] => header::write(&root()),
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
         ["sizes", names @ ..] => sizes::run(&root(), &target(), names),
         _ => {
             eprintln!(
-                "usage: cargo run -p xtask -- c-library FOLDER|fuzz TARGET [SECONDS]|header|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes [NAME].."
+                "usage: cargo run -p xtask -- c-library FOLDER|features|fuzz TARGET [SECONDS]|header|instructions|kills [N]|loom|model KIND [NAME=VALUE]..|mutate-validate|random-devices [FROM N]|random-gradients [FROM N]|refuse-memory|sizes [NAME].."
             );
             return ExitCode::from(2);
         }

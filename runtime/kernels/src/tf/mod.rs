@@ -30,6 +30,7 @@ mod messages;
 mod operands;
 mod operator;
 mod optionals;
+#[cfg(feature = "kernels-images")]
 mod pictures;
 mod placed;
 mod scatters;
@@ -58,6 +59,7 @@ use smallvec::SmallVec;
 
 pub use self::files::allow_folder;
 pub use self::operator::Operator;
+#[cfg(feature = "kernels-images")]
 pub use self::pictures::decode_picture;
 pub use self::variables::{assign_variable_values, remove_variable, variable_values};
 

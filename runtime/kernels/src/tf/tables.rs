@@ -10,45 +10,51 @@ use super::action::{Action, ActionBuilder, ActionRow};
 use super::operands::Results;
 use super::{
     arrays, attrs, checks, codes, crosses, examples, files, generators, joined, lists, lookups, messages,
-    optionals, pictures, scatters, sequences, stacks, strings, texts, unicode, updates, variables,
+    optionals, scatters, sequences, stacks, strings, texts, unicode, updates, variables,
 };
 
 /// The entries of a file, unless the Cargo feature of their rows leaves them out, and whether these operators
 /// have no state.
 macro_rules! tables {
-    ($($module:ident $feature:literal,)+) => {
+    ($($ops:path, $feature:literal;)+) => {
         const TABLES: [(&[ActionRow], bool); [$($feature),+].len()] =
-            [$((if cfg!(feature = $feature) { $module::OPS } else { &[] }, is_pure($feature))),+];
+            [$((if cfg!(feature = $feature) { $ops } else { &[] }, is_pure($feature))),+];
     };
 }
 
-/// True for the feature of operators on strings.
+/// True for the features of operators on strings and on pictures.
 const fn is_pure(feature: &str) -> bool {
-    matches!(feature.as_bytes(), b"tf-strings")
+    matches!(feature.as_bytes(), b"tf-strings" | b"kernels-images")
 }
 
+/// The operators on pictures, whose decoders are crates that nothing else needs.
+#[cfg(feature = "kernels-images")]
+const PICTURES: &[ActionRow] = super::pictures::OPS;
+#[cfg(not(feature = "kernels-images"))]
+const PICTURES: &[ActionRow] = &[];
+
 tables! {
-    arrays "tf-state",
-    checks "tf-state",
-    files "tf-state",
-    generators "tf-state",
-    lists "tf-state",
-    lookups "tf-state",
-    optionals "tf-state",
-    scatters "tf-state",
-    stacks "tf-state",
-    strings "tf-strings",
-    texts "tf-strings",
-    codes "tf-strings",
-    crosses "tf-strings",
-    joined "tf-strings",
-    unicode "tf-strings",
-    examples "tf-strings",
-    sequences "tf-strings",
-    messages "tf-strings",
-    pictures "tf-strings",
-    updates "tf-train",
-    variables "tf-state",
+    arrays::OPS, "tf-state";
+    checks::OPS, "tf-state";
+    files::OPS, "tf-state";
+    generators::OPS, "tf-state";
+    lists::OPS, "tf-state";
+    lookups::OPS, "tf-state";
+    optionals::OPS, "tf-state";
+    scatters::OPS, "tf-state";
+    stacks::OPS, "tf-state";
+    strings::OPS, "tf-strings";
+    texts::OPS, "tf-strings";
+    codes::OPS, "tf-strings";
+    crosses::OPS, "tf-strings";
+    joined::OPS, "tf-strings";
+    unicode::OPS, "tf-strings";
+    examples::OPS, "tf-strings";
+    sequences::OPS, "tf-strings";
+    messages::OPS, "tf-strings";
+    PICTURES, "kernels-images";
+    updates::OPS, "tf-train";
+    variables::OPS, "tf-state";
 }
 
 pub(super) fn add(registry: &mut Registry) {

@@ -26,6 +26,7 @@ mod movement;
 mod onnx;
 mod operators;
 mod others;
+mod pictures;
 mod quantize;
 mod random;
 mod reductions;
@@ -92,6 +93,7 @@ families! {
     tables "tf-state",
     updates "tf-train",
     files "tf-state",
+    pictures "kernels-images",
 }
 
 /// All rows, in the order of the tables.
