@@ -12,7 +12,7 @@ typedef struct norm {
   int32_t dtype;
 } norm;
 
-static bf_library_error *norm_prepare(const bf_host *host, const bf_attrs *attrs, void **state) {
+static bf_error *norm_prepare(const bf_host *host, const bf_attrs *attrs, void **state) {
   norm *made = malloc(sizeof *made);
   if (host->attr_float(attrs, "eps", &made->eps) != BF_OK || host->attr_type(attrs, "T", &made->dtype) != BF_OK) {
     free(made);
@@ -84,7 +84,7 @@ static int32_t area_run(const bf_host *host, void *state, bf_frame *frame) {
   return BF_DONE;
 }
 
-static bf_library_error *area_prepare(const bf_host *host, const bf_attrs *attrs, void **state) {
+static bf_error *area_prepare(const bf_host *host, const bf_attrs *attrs, void **state) {
   int64_t by = 1;
   host->attr_int(attrs, "by", &by);
   *state = (void *)(intptr_t)by;
@@ -160,7 +160,7 @@ static const bf_kernel KERNELS[] = {
     {sizeof(bf_kernel), 0, "geo.wrong", "i32 -> i32", NULL, NULL, NULL, wrong_run, NULL},
 };
 
-bf_library_error *befrost_library_v1(const bf_host *host, bf_library *library) {
+bf_error *befrost_library_v1(const bf_host *host, bf_library *library) {
   if (host->version != BF_LIBRARY_VERSION || host->size < sizeof(bf_host))
     return host->error(BF_FAILED_PRECONDITION, "the host is older");
 #ifdef WRONG_VERSION

@@ -267,6 +267,11 @@ fn libraries_are_refused_with_the_reason() {
     };
     let Some(empty) = own("empty", "int nothing;\n") else { return };
     check(&empty, "it has no function 'befrost_library_v1'");
+    let foreign = "#include \"befrost_library.h\"\nstatic long long other[4] = {7};\n\
+                   bf_error *befrost_library_v1(const bf_host *host, bf_library *library) {\n\
+                   (void)host; (void)library; return (bf_error *)other; }\n";
+    let Some(foreign) = own("foreign", foreign) else { return };
+    check(&foreign, "it refuses this host: its error was not made by the host's function");
     let with = |name: &str, kernel: &str| {
         own(
             name,
@@ -275,7 +280,7 @@ fn libraries_are_refused_with_the_reason() {
              static int32_t run(const bf_host *host, void *state, bf_frame *frame) {{\n\
              (void)host; (void)state; (void)frame; return BF_DONE; }}\n\
              static const bf_kernel KERNELS[] = {{ {kernel} }};\n\
-             bf_library_error *befrost_library_v1(const bf_host *host, bf_library *library) {{\n\
+             bf_error *befrost_library_v1(const bf_host *host, bf_library *library) {{\n\
              (void)host; (void)run; library->version = BF_LIBRARY_VERSION; library->name = \"own\";\n\
              library->kernels = KERNELS; library->n_kernels = sizeof KERNELS / sizeof *KERNELS; return NULL; }}\n"
             ),

@@ -4,7 +4,7 @@
  * trusts a library: it runs in the host's process. Texts are UTF-8, end with a zero and never change. Any thread
  * may call a kernel's functions, several at once with one state. A library is never unloaded.
  *
- *   bf_library_error *befrost_library_v1(const bf_host *host, bf_library *library) {
+ *   bf_error *befrost_library_v1(const bf_host *host, bf_library *library) {
  *     library->name = "sample"; library->kernels = KERNELS; library->n_kernels = 2;
  *     return NULL;
  *   }
@@ -34,7 +34,7 @@ enum {
 };
 #endif
 
-typedef struct bf_library_error bf_library_error;
+typedef struct bf_error bf_error;   /* made by the host's error, and returned once: no handle of befrost.h */
 typedef struct bf_attrs bf_attrs;   /* the attributes of a use */
 typedef struct bf_frame bf_frame;   /* a kernel that runs */
 typedef struct bf_shapes bf_shapes; /* the shapes of a use that is compiled */
@@ -52,7 +52,7 @@ typedef struct bf_view {
 typedef struct bf_host {
   uint32_t size;    /* sizeof(bf_host) of the host: later versions append */
   uint32_t version; /* BF_LIBRARY_VERSION */
-  bf_library_error *(*error)(int32_t code, const char *message);
+  bf_error *(*error)(int32_t code, const char *message);
 
   /* Attributes by name; texts and lists live as long as the attributes. BF_NOT_FOUND: none of this name and kind. */
   int32_t (*attr_int)(const bf_attrs *, const char *name, int64_t *out);
@@ -102,7 +102,7 @@ typedef struct bf_kernel {
   const char *signature;
   const char *summary; /* may be NULL */
   /* Once per use: may check attributes and make a state. May be NULL. */
-  bf_library_error *(*prepare)(const bf_host *, const bf_attrs *, void **state);
+  bf_error *(*prepare)(const bf_host *, const bf_attrs *, void **state);
   void (*release)(void *state); /* frees the state, NULL if prepare made none; may be NULL */
   int32_t (*run)(const bf_host *, void *state, bf_frame *);
   /* The shapes of an operator's results; NULL: unknown. */
@@ -118,7 +118,7 @@ typedef struct bf_library {
 } bf_library;
 
 /* The only exported function. */
-bf_library_error *befrost_library_v1(const bf_host *host, bf_library *library);
+bf_error *befrost_library_v1(const bf_host *host, bf_library *library);
 
 #ifdef __cplusplus
 }

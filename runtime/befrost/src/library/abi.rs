@@ -31,7 +31,10 @@ pub(super) struct View {
 }
 
 /// An error that a library gives.
+#[repr(C)]
 pub(super) struct LibraryMessage {
+    /// [`MESSAGE`], by which it is known: an error of `befrost.h` has the same type in C, and a tag too.
+    tag: u64,
     pub(super) code: ErrorCode,
     pub(super) message: String,
 }
@@ -166,14 +169,25 @@ pub(super) fn text(text: *const c_char) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
+/// The tag of errors of libraries.
+const MESSAGE: u64 = u64::from_le_bytes(*b"BFLIBERR");
+
 /// The error that a library returned; `None` for null. A library returns an error once.
 pub(super) fn taken(error: *mut LibraryMessage) -> Option<LibraryMessage> {
-    // SAFETY: by the header's contract a library gets its errors from `error` below and returns each once.
-    (!error.is_null()).then(|| *unsafe { Box::from_raw(error) })
+    if error.is_null() {
+        return None;
+    }
+    // SAFETY: whatever is a `bf_error` in C begins with a tag.
+    if unsafe { (*error).tag } != MESSAGE {
+        let message = "its error was not made by the host's function `error`".to_owned();
+        return Some(LibraryMessage { tag: MESSAGE, code: ErrorCode::Internal, message });
+    }
+    // SAFETY: the tag says that it comes from `error` below, and by the header's contract it is returned once.
+    Some(*unsafe { Box::from_raw(error) })
 }
 
 extern "C" fn error(code: i32, message: *const c_char) -> *mut LibraryMessage {
-    Box::into_raw(Box::new(LibraryMessage { code: code_of(code), message: text(message) }))
+    Box::into_raw(Box::new(LibraryMessage { tag: MESSAGE, code: code_of(code), message: text(message) }))
 }
 
 /// Writes through a pointer, unless it is null.
@@ -452,7 +466,7 @@ extern "C" fn refuse(shapes: *mut PortShapes, message: *const c_char) {
 
 /// The kernel error of a library's message.
 impl From<LibraryMessage> for KernelError {
-    fn from(LibraryMessage { code, message }: LibraryMessage) -> KernelError {
+    fn from(LibraryMessage { tag: _, code, message }: LibraryMessage) -> KernelError {
         KernelError::new(code, message)
     }
 }
