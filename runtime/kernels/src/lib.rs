@@ -42,8 +42,8 @@ pub use objects::{
 #[cfg(feature = "kernels-images")]
 pub use tf::decode_picture;
 pub use tf::{
-    Operator, allow_folder, assign_variable_values, opaque_type, operator as tf_operator,
-    remove_variable, tf, variable_values,
+    Operator, allow_folder, assign_variable_values, opaque_type, operator as tf_operator, remove_variable,
+    tf, variable_values,
 };
 pub use tf_sync::tf_sync;
 pub use tfrt::tfrt;

@@ -141,12 +141,22 @@ pub(crate) struct ArrayView<'a, 'py> {
     /// The sizes of the dimensions.
     pub(crate) dims: &'a [usize],
     data: NonNull<u8>,
-    array: &'a Bound<'py, PyUntypedArray>,
+    /// While it lives, NumPy does not resize the array that owns the memory.
+    owner: Bound<'py, PyWeakrefReference>,
 }
 
 impl<'a, 'py> ArrayView<'a, 'py> {
     /// The contents of an array, if they can be used as they are.
-    pub(crate) fn of(array: &'a Bound<'py, PyUntypedArray>) -> Option<ArrayView<'a, 'py>> {
+    pub(crate) fn of(array: &'a Bound<'py, PyUntypedArray>) -> PyResult<Option<ArrayView<'a, 'py>>> {
+        // Before the first look at the contents: another thread, or a finalizer, may want to resize it.
+        let owner = fixed(array)?;
+        Ok(ArrayView::of_fixed(array, owner))
+    }
+
+    fn of_fixed(
+        array: &'a Bound<'py, PyUntypedArray>,
+        owner: Bound<'py, PyWeakrefReference>,
+    ) -> Option<ArrayView<'a, 'py>> {
         // SAFETY: it is the pointer to an array object that is borrowed here, so it lives.
         let fields = unsafe { &(*array.as_array_ptr()).fields };
         let (flags, data) = (fields.flags, fields.data);
@@ -158,23 +168,8 @@ impl<'a, 'py> ArrayView<'a, 'py> {
             dtype: dtype_of(&array.dtype())?,
             dims: array.shape(),
             data: NonNull::new(data)?.cast(),
-            array,
+            owner,
         })
-    }
-
-    /// A weak reference to the array that owns the memory, which NumPy does not resize meanwhile.
-    fn fixed(&self) -> PyResult<Bound<'py, PyWeakrefReference>> {
-        let mut owner = self.array.clone();
-        loop {
-            // SAFETY: it is the pointer to an array object that `owner` holds.
-            let base = unsafe { (*owner.as_array_ptr()).fields.base };
-            // SAFETY: the base of an array is an object that the array holds, or null.
-            let base = unsafe { Bound::from_borrowed_ptr_or_opt(owner.py(), base) };
-            match base.and_then(|base| base.cast_into::<PyUntypedArray>().ok()) {
-                Some(base) => owner = base,
-                None => return PyWeakrefReference::new(&owner),
-            }
-        }
     }
 
     /// The shape and the number of bytes.
@@ -182,6 +177,21 @@ impl<'a, 'py> ArrayView<'a, 'py> {
         let shape = Shape::new(self.dims).map_err(no_memory)?;
         let n_bytes = shape.num_bytes(self.dtype).map_err(no_memory)?;
         Ok((shape, n_bytes))
+    }
+}
+
+/// A weak reference to the array that owns the memory of an array, which NumPy does not resize meanwhile.
+fn fixed<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Bound<'py, PyWeakrefReference>> {
+    let mut owner = array.clone();
+    loop {
+        // SAFETY: it is the pointer to an array object that `owner` holds.
+        let base = unsafe { (*owner.as_array_ptr()).fields.base };
+        // SAFETY: the base of an array is an object that the array holds, or null.
+        let base = unsafe { Bound::from_borrowed_ptr_or_opt(owner.py(), base) };
+        match base.and_then(|base| base.cast_into::<PyUntypedArray>().ok()) {
+            Some(base) => owner = base,
+            None => return PyWeakrefReference::new(&owner),
+        }
     }
 }
 
@@ -196,14 +206,14 @@ pub(crate) struct Loans<'py> {
 
 impl<'py> Loans<'py> {
     /// The tensor of an array, which the caller holds until the loans end.
-    pub(crate) fn lend(&mut self, view: &ArrayView<'_, 'py>) -> PyResult<HostTensor> {
+    pub(crate) fn lend(&mut self, view: ArrayView<'_, 'py>) -> PyResult<HostTensor> {
         let (shape, n_bytes) = view.shape()?;
-        self.owners.push(view.fixed()?);
+        self.owners.push(view.owner);
         // SAFETY: the array is C-contiguous and aligned, so its `n_bytes` bytes begin at the data pointer;
         // those of numbers and booleans are initialized. The caller or `held` has a reference to the array
-        // until the loans end, and NumPy does not move the memory of an array with the weak reference that
-        // `owners` has. The essay requires the program not to write to it. Loans are dropped, never
-        // forgotten: they do not leave this crate.
+        // until the loans end, and NumPy does not move the memory of an array with a weak reference: `owners`
+        // has one, which was there before the pointer was read. The essay requires the program not to write
+        // to it. Loans are dropped, never forgotten: they do not leave this crate.
         let lease = unsafe { Lease::begin(view.data, n_bytes) };
         let tensor = HostTensor::from_buffer(view.dtype, shape, lease.buffer().clone()).map_err(no_memory)?;
         self.leases.push(lease);
@@ -213,14 +223,14 @@ impl<'py> Loans<'py> {
     /// The tensor of an array, or of anything that NumPy makes one of.
     pub(crate) fn of(&mut self, value: &Bound<'py, PyAny>) -> PyResult<HostTensor> {
         if let Ok(array) = value.cast::<PyUntypedArray>()
-            && let Some(view) = ArrayView::of(array)
+            && let Some(view) = ArrayView::of(array)?
         {
-            return self.lend(&view);
+            return self.lend(view);
         }
         let made = plain(value)?;
         let array = made.cast::<PyUntypedArray>()?;
-        let Some(view) = ArrayView::of(array) else { return Err(unknown(&made)) };
-        let tensor = self.lend(&view)?;
+        let Some(view) = ArrayView::of(array)? else { return Err(unknown(&made)) };
+        let tensor = self.lend(view)?;
         self.held.push(made.clone());
         Ok(tensor)
     }
@@ -228,9 +238,9 @@ impl<'py> Loans<'py> {
     /// An array, or anything that NumPy makes one of, as a value: numbers, booleans, or strings.
     pub(crate) fn value(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Value> {
         if let Ok(array) = value.cast::<PyUntypedArray>()
-            && let Some(view) = ArrayView::of(array)
+            && let Some(view) = ArrayView::of(array)?
         {
-            return self.lend(&view).map(|tensor| Datum::from(tensor).into_value());
+            return self.lend(view).map(|tensor| Datum::from(tensor).into_value());
         }
         let array = numpy(value.py(), "asarray")?.call1((value,))?;
         if strings::is_of_strings(&array)? {

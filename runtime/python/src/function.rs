@@ -57,9 +57,9 @@ impl ArgType {
             if array.ndim() != dims.len() {
                 return Ok(None);
             }
-            return match ArrayView::of(array) {
+            return match ArrayView::of(array)? {
                 Some(view) if view.dtype == dtype && fits(view.dims) => {
-                    loans.lend(&view).map(|tensor| Some(tensor::value(tensor)))
+                    loans.lend(view).map(|tensor| Some(tensor::value(tensor)))
                 }
                 _ => Ok(None),
             };

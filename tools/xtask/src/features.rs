@@ -14,7 +14,8 @@ const CRATES: [(&str, &str); 2] = [("befrost", "runtime/befrost"), ("befrost-c",
 pub(super) fn run(root: &Path, target: &Path) -> Result<(), String> {
     for (name, folder) in CRATES {
         let path = root.join(folder).join("Cargo.toml");
-        let text = std::fs::read_to_string(&path).map_err(|error| format!("'{}': {error}", path.display()))?;
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| format!("'{}': {error}", path.display()))?;
         let features = features(&text);
         if features.is_empty() {
             return Err(format!("'{}' has no features", path.display()));
