@@ -125,7 +125,10 @@ fn arguments_have_the_declared_types() {
     let program = program("s", RELU);
     let main = program.function("main").expect("main");
     let port = &main.arguments()[0];
-    assert_eq!((port.dtype(), port.shape()), (Some(befrost::DType::F32), Some(&[Some(1), Some(4)][..])));
+    assert_eq!(
+        (port.dtype(), port.shape().as_slice()),
+        (Some(befrost::DType::F32), Some(&[Some(1), Some(4)][..]))
+    );
     let of = |sizes: &[usize]| {
         let n = sizes.iter().product();
         HostTensor::from_vec(sizes, vec![-1.5f32; n]).expect("a tensor").into()

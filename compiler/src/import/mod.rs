@@ -40,7 +40,7 @@ mod text;
 
 pub use errors::is_missing_name;
 pub use graphdef::{INIT, graphdef, graphdef_in_memory, graphdef_text};
-pub use onnx::onnx;
+pub use onnx::{check_onnx, onnx};
 
 use crate::dialects::tf;
 use crate::ir::{AttrId, Context, TypeId, names};

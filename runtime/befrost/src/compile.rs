@@ -14,7 +14,7 @@ use befrost_compiler::import::files::NoFiles;
 use befrost_compiler::import::recognize::{Encoding, FileKind, N_BYTES, foreign, recognize};
 use befrost_compiler::import::savedmodel::{ImportedModel, TensorFlowKind, TensorFlowModel, frozen};
 use befrost_compiler::import::{
-    Feed, GradientRequest, INIT, ImportOptions, Initialization, graphdef, graphdef_in_memory,
+    Feed, GradientRequest, INIT, ImportOptions, Initialization, check_onnx, graphdef, graphdef_in_memory,
     is_missing_name, onnx,
 };
 use befrost_compiler::ir::{Module, TypeId, names};
@@ -29,6 +29,7 @@ use befrost_kernel_api::{Error, ErrorCode};
 use befrost_tensor::HostTensor;
 use befrost_tensor::bundle::Bytes;
 use befrost_tensor::narrow::Precision;
+use befrost_tensor::tf::PartialShape;
 
 use crate::access::FileAccess;
 use crate::cache;
@@ -80,8 +81,9 @@ pub struct CompileOptions {
     pub precision: Option<Precision>,
     /// The inputs of a model by their names; all placeholders that the results need if there are none.
     pub feeds: Vec<String>,
-    /// The sizes of the feeds, in their order; those that the model declares if there are none.
-    pub sizes: Vec<Vec<usize>>,
+    /// The shapes of the feeds, in their order; those that the model declares if there are none. A size that
+    /// is unknown is the model's.
+    pub shapes: Vec<PartialShape>,
     /// The outputs of a model by their names; the nodes that no other uses if there are none.
     pub fetches: Vec<String>,
     /// The only signature of a model to compile; all of them, as functions of their names, if there is none.
@@ -148,7 +150,7 @@ impl Default for CompileOptions {
             level: 2,
             precision: None,
             feeds: Vec::new(),
-            sizes: Vec::new(),
+            shapes: Vec::new(),
             fetches: Vec::new(),
             signature: None,
             freeze: false,
@@ -298,32 +300,45 @@ pub(crate) fn refrozen(
     bef.map_err(|found| refused(&found, &diag::Source::new(function, "")))
 }
 
-/// The signatures of a MetaGraph or a SavedModel; other models have none.
-pub(crate) fn signatures(source: &Source, access: &FileAccess) -> Result<Vec<Signature>, CompileError> {
-    let declares = |kind| matches!(kind, TensorFlowKind::MetaGraph | TensorFlowKind::SavedModel);
-    let (model, name) = match source {
-        Source::Text(_) | Source::GraphDef(_) => return Ok(Vec::new()),
+/// The signatures of a MetaGraph or a SavedModel; none for other models, which have no initialization either,
+/// and are decoded only, to tell whether they are whole.
+pub(crate) fn signatures(
+    source: &Source,
+    access: &FileAccess,
+) -> Result<Option<Vec<Signature>>, CompileError> {
+    let (kind, model, name) = match source {
+        Source::Text(_) | Source::GraphDef(_) => return Ok(None),
         Source::Bytes(bytes) => {
             let known = KnownBytes::of(bytes.clone())?;
             match known.kind {
-                FileKind::TensorFlow(kind, encoding) if declares(kind) => {
-                    (known.tensorflow(kind, encoding)?, KnownBytes::NAME.to_owned())
+                FileKind::TensorFlow(kind, encoding) => {
+                    (kind, known.tensorflow(kind, encoding)?, KnownBytes::NAME.to_owned())
                 }
-                _ => return Ok(Vec::new()),
+                FileKind::Onnx => return whole_onnx(KnownBytes::NAME, known.bytes).map(|()| None),
+                FileKind::Bef | FileKind::Text => return Ok(None),
             }
         }
         Source::File(path) => {
             let known = KnownFile::open(path, access)?;
             match known.kind {
-                FileKind::TensorFlow(kind, encoding) if declares(kind) => {
-                    (known.tensorflow(kind, encoding)?, known.name())
+                FileKind::TensorFlow(kind, encoding) => {
+                    (kind, known.tensorflow(kind, encoding)?, known.name())
                 }
-                _ => return Ok(Vec::new()),
+                FileKind::Onnx => return whole_onnx(&known.name(), known.read()?).map(|()| None),
+                FileKind::Bef | FileKind::Text => return Ok(None),
             }
         }
     };
+    if !matches!(kind, TensorFlowKind::MetaGraph | TensorFlowKind::SavedModel) {
+        return Ok(None);
+    }
     let found = model.signatures(&[]).map_err(|found| refused(&found, &diag::Source::new(&name, "")))?;
-    Ok(found.into_iter().map(Signature::of).collect())
+    Ok(Some(found.into_iter().map(Signature::of).collect()))
+}
+
+/// Checks that a file is an ONNX model.
+fn whole_onnx(name: &str, bytes: Bytes) -> Result<(), CompileError> {
+    check_onnx(bytes).map_err(|found| refused(&found, &diag::Source::new(name, "")))
 }
 
 /// The inputs and outputs of a graph. `everything`: all tensors, as the placeholders and the results of
@@ -543,8 +558,7 @@ impl KnownFile {
 }
 
 fn import_options(options: &CompileOptions) -> ImportOptions {
-    let size = |&size: &usize| i64::try_from(size).unwrap_or(i64::MAX);
-    let shape = |at: usize| options.sizes.get(at).map(|sizes| sizes.iter().map(size).collect());
+    let shape = |at: usize| options.shapes.get(at).and_then(PartialShape::dims);
     let feeds = options.feeds.iter().enumerate();
     let feeds: Vec<Feed> = feeds.map(|(at, name)| Feed { shape: shape(at), ..Feed::named(name) }).collect();
     ImportOptions {

@@ -310,6 +310,7 @@ impl Function {
     }
 
     /// Calls the function as part of an execution. Chains among the arguments may be left out.
+    #[cfg(feature = "eager")]
     pub(crate) fn call_in(&self, arguments: Vec<Value>, cx: &ExecContext) -> Result<Vec<Value>, Error> {
         let arguments = self.checked(arguments.into_iter().map(Datum::from))?;
         Ok(call(&self.owner.program, self.id, arguments, cx)?)

@@ -11,7 +11,8 @@
 //!
 //! A graph has as many programs as there are sets of names to feed and to fetch: what is fed is not
 //! computed, and what no fetch and no target needs is not there. Each is compiled when it is first asked
-//! for, once, even if several threads ask, and kept. All share the session's variables and tables.
+//! for, once, even if several threads ask, and kept; if it cannot be without the ranks of the feeds, which
+//! the graph does not declare, once for each. All share the session's variables and tables.
 
 mod builder;
 mod content;
@@ -25,19 +26,19 @@ mod save;
 mod sizes;
 mod variables;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::mem::take;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use befrost_compiler::device::ResourcePlaces;
 use befrost_compiler::import::Initialization;
 use befrost_kernel_api::context::{Cancellation, Output, Resources};
-use befrost_kernel_api::{Error, ErrorCode, Value};
-use befrost_tensor::{HostTensor, Shape, TensorError};
+use befrost_kernel_api::{Error, ErrorCode};
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::{HostTensor, Shape};
 use smallvec::SmallVec;
 
 use crate::build::Module;
@@ -59,6 +60,7 @@ use refusal::refused;
 use sizes::Sizes;
 
 pub use builder::SessionBuilder;
+pub use executable::Callable;
 pub use results::Results;
 pub use run::Run;
 pub use variables::Variables;
@@ -104,6 +106,10 @@ struct SessionState {
     places: Mutex<ResourcePlaces>,
     progress: Option<Arc<dyn Progress>>,
     executables: RwLock<HashMap<Names, Arc<Entry>>>,
+    /// The names, without ranks, whose programs need the ranks of the feeds.
+    ranked: Mutex<HashSet<Names>>,
+    /// True once there are such.
+    has_ranked: AtomicBool,
     clock: Clock,
     programs: Mutex<ProgramCounts>,
     n_hits: AtomicU64,
@@ -261,9 +267,11 @@ impl Session {
     ) -> Result<Results, Error> {
         let names: SmallVec<[&str; 8]> = feeds.iter().map(|(name, _)| *name).collect();
         let targets: Vec<&str> = options.targets.iter().map(String::as_str).collect();
-        let executable = self.executable(&names, fetches, &targets)?;
-        let values = feeds.iter().map(|(_, value)| value.clone().into().into_value()).collect();
-        executable.call(&self.shared, values, options)
+        let values: Vec<Datum> = feeds.iter().map(|(_, value)| value.clone().into()).collect();
+        let rank = |value: &Datum| Some(value.tensor_type().ok()?.1.rank());
+        let executable =
+            self.executable_of(&names, fetches, &targets, || values.iter().map(rank).collect())?;
+        executable.call(&self.shared, values.into_iter().map(Datum::into_value).collect(), options)
     }
 
     /// Begins a run, which goes on while the caller does something else. A runtime whose queue has no
@@ -332,7 +340,8 @@ impl Session {
         let names: Vec<&str> = feeds.iter().map(|(name, _)| name.as_ref()).collect();
         let [fetches, targets] =
             [fetches, targets].map(|names| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>());
-        let executable = self.executable(&names, &fetches, &targets)?;
+        let ranks = || Some(feeds.iter().map(|(_, shape)| shape.rank()).collect());
+        let executable = self.executable_of(&names, &fetches, &targets, ranks)?;
         executable.warm(&self.shared, feeds.iter().map(|(_, shape)| shape))
     }
 
@@ -342,7 +351,7 @@ impl Session {
     /// As [`Session::run`], but for the values.
     pub fn callable(&self, feeds: &[&str], fetches: &[&str]) -> Result<Callable, Error> {
         let executable = self.executable(feeds, fetches, &[])?;
-        Ok(Callable { executable, session: self.shared.clone() })
+        Ok(Callable::new(executable, self.shared.clone()))
     }
 
     /// The graph's tensors that can be fed or fetched: the placeholders first, then the outputs of nodes. Of
@@ -425,6 +434,37 @@ impl Session {
         }
     }
 
+    /// The executable of these names, for feeds of these ranks if it cannot be compiled without them: the
+    /// graph does not declare them, and has operators that need them.
+    fn executable_of(
+        &self,
+        feeds: &[&str],
+        fetches: &[&str],
+        targets: &[&str],
+        ranks: impl FnOnce() -> Option<Vec<usize>>,
+    ) -> Result<Arc<Executable>, Error> {
+        let shared = &self.shared;
+        let by_names = || Names::new(feeds, fetches, targets);
+        // Relaxed: the set tells.
+        let has_ranked = shared.has_ranked.load(Ordering::Relaxed);
+        if has_ranked && shared.ranked().contains(&by_names()) {
+            let names = ranks().map(|ranks| Names { ranks, ..by_names() });
+            return self.made(names.unwrap_or_else(by_names)).1;
+        }
+        let error = match self.executable(feeds, fetches, targets) {
+            Err(error) if error.code() == ErrorCode::InvalidArgument && !feeds.is_empty() => error,
+            made => return made,
+        };
+        let Some(ranks) = ranks().filter(|_| shared.content.is_graph()) else { return Err(error) };
+        let made = self.made(Names { ranks, ..by_names() }).1.map_err(|_| error)?;
+        let mut ranked = shared.ranked();
+        if ranked.len() < MAX_EXECUTABLES {
+            ranked.insert(by_names());
+            shared.has_ranked.store(true, Ordering::Relaxed);
+        }
+        Ok(made)
+    }
+
     /// The executable of these names, compiled if it is new.
     fn executable(
         &self,
@@ -445,7 +485,16 @@ impl Session {
             shared.n_hits.fetch_add(1, Ordering::Relaxed);
             return Ok(executable.clone());
         }
-        let names = Names::new(feeds, fetches, targets);
+        let (entry, made) = self.made(Names::new(feeds, fetches, targets));
+        if made.is_ok() {
+            shared.number.remember(&of_run, &entry);
+        }
+        made
+    }
+
+    /// The entry of these names, and its executable, compiled if it is new.
+    fn made(&self, names: Names) -> (Arc<Entry>, Result<Arc<Executable>, Error>) {
+        let shared = &self.shared;
         let known = {
             let executables = shared.executables.read().unwrap_or_else(PoisonError::into_inner);
             executables.get(&names).cloned()
@@ -457,18 +506,22 @@ impl Session {
             is_new = true;
             shared.compile(names.clone()).map(Arc::new)
         });
+        let made = made.cloned();
         if entry.made.has_failed() {
             // Variables that come later may let it succeed.
             shared.forget(&names, &entry);
         } else if made.is_ok() {
-            shared.number.remember(&of_run, &entry);
             shared.n_hits.fetch_add(u64::from(!is_new), Ordering::Relaxed);
         }
-        made.cloned()
+        (entry, made)
     }
 }
 
 impl SessionState {
+    fn ranked(&self) -> MutexGuard<'_, HashSet<Names>> {
+        self.ranked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn recording(&self) -> &Runtime {
         self.recording.get_or_init(|| self.runtime.recording(None))
     }
@@ -534,7 +587,7 @@ impl SessionState {
 
     /// Makes the executable of these names.
     fn compile(&self, names: Names) -> Result<Executable, Error> {
-        let declared = self.program(&names, Vec::new())?;
+        let declared = self.program(&names, names.shapes())?;
         let function = declared.function();
         if let Content::Program(function) = &self.content {
             let (feeds, results) = places(function, &names)?;
@@ -561,15 +614,15 @@ impl SessionState {
         Ok(Executable { order: None, results, fetches, sizes, declared, names })
     }
 
-    /// The program of these names, for feeds of these sizes, if there are any.
-    fn program(&self, names: &Names, sizes: Vec<Vec<usize>>) -> Result<PreparedFunction, Error> {
+    /// The program of these names, for feeds of these shapes, if there are any.
+    fn program(&self, names: &Names, shapes: Vec<PartialShape>) -> Result<PreparedFunction, Error> {
         let (source, additions) = match &self.content {
             Content::Graph { source, additions, .. } => (source, additions),
             Content::Program(function) => {
                 return Ok(PreparedFunction::new(function.clone(), self.call_options()));
             }
         };
-        let Names { feeds, fetches, targets } = names;
+        let Names { feeds, fetches, targets, ranks: _ } = names;
         let start = Instant::now();
         if let Some(progress) = &self.progress {
             progress.begins(fetches, targets);
@@ -580,10 +633,10 @@ impl SessionState {
                 unique.push(fetch.to_owned());
             }
         }
-        let is_specialized = !sizes.is_empty();
+        let is_specialized = shapes != names.shapes();
         let options = CompileOptions {
             feeds: feeds.iter().map(|feed| self.content.fed(feed).to_owned()).collect(),
-            sizes,
+            shapes,
             fetches: unique,
             targets: targets.clone(),
             initialization: Initialization::Without,
@@ -604,120 +657,9 @@ impl SessionState {
     }
 }
 
-/// A fixed set of names to feed and to fetch.
-#[derive(Clone)]
-pub struct Callable {
-    executable: Arc<Executable>,
-    session: Arc<SessionState>,
-}
-
-impl Callable {
-    /// Computes the fetches, from feeds in their order.
-    ///
-    /// # Errors
-    /// If there are more or fewer values than feeds, one has another type, or the computation fails.
-    pub fn run(&self, feeds: impl IntoIterator<Item = impl Into<Datum>>) -> Result<Results, Error> {
-        self.run_with(feeds, &RunOptions::default())
-    }
-
-    /// [`Callable::run`] with options.
-    ///
-    /// # Errors
-    /// As [`Callable::run`], and if the options name targets.
-    pub fn run_with(
-        &self,
-        feeds: impl IntoIterator<Item = impl Into<Datum>>,
-        options: &RunOptions,
-    ) -> Result<Results, Error> {
-        if let Some(target) = options.targets.first() {
-            let message = format!("a callable has no further targets, such as '{target}'");
-            return Err(refused(ErrorCode::InvalidArgument, message));
-        }
-        let feeds = feeds.into_iter().map(|feed| feed.into().into_value()).collect();
-        self.executable.call(&self.session, feeds, options)
-    }
-
-    /// [`Callable::run`] from one list to another: takes the feeds, in their order, and appends the fetches.
-    /// With room in the lists nothing is allocated but what kernels allocate for results. A fetch that has no
-    /// value, an operation without outputs, is a chain.
-    ///
-    /// ```
-    /// use befrost::{HostTensor, Session};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/digits/digits_mlp.pb");
-    /// let step = Session::open(path)?.callable(&["images"], &["logits"])?;
-    /// let (mut feeds, mut results) = (Vec::new(), Vec::new());
-    /// for n in 1..4 {
-    ///     let images = HostTensor::from_vec([n, 64], vec![0.5f32; n * 64])?;
-    ///     feeds.push(images.into());
-    ///     step.call(&mut feeds, &mut results)?;
-    ///     let logits = results.remove(0).into_tensor()?;
-    ///     assert_eq!(logits.shape().dims(), [n, 10]);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Callable::run`]; then nothing is appended.
-    pub fn call(&self, feeds: &mut Vec<Datum>, results: &mut Vec<Datum>) -> Result<(), Error> {
-        // In place: a datum is a value.
-        let mut values: Vec<Value> = take(feeds).into_iter().map(Datum::into_value).collect();
-        let mut made: Vec<Value> = take(results).into_iter().map(Datum::into_value).collect();
-        let called = self.executable.call_values(&self.session, &mut values, &mut made);
-        *feeds = values.into_iter().map(Datum::from).collect();
-        *results = made.into_iter().map(Datum::from).collect();
-        called
-    }
-
-    /// [`Callable::run`] that writes the fetches into tensors of the caller's.
-    ///
-    /// # Errors
-    /// As [`Callable::run`], and if there are more or fewer tensors than fetches, or one has another dtype
-    /// or shape than the fetch, is being read or written, or is read-only; then some may have been written.
-    pub fn call_into(
-        &self,
-        feeds: impl IntoIterator<Item = impl Into<Datum>>,
-        into: &[HostTensor],
-    ) -> Result<(), Error> {
-        let results = self.run(feeds)?;
-        if results.len() != into.len() {
-            let message = format!("{} tensors for {} fetches", into.len(), results.len());
-            return Err(refused(ErrorCode::InvalidArgument, message));
-        }
-        for (i, (result, to)) in results.iter().zip(into).enumerate() {
-            let name = &results.names[i];
-            let wrong = |what: String| {
-                refused(ErrorCode::InvalidArgument, format!("the fetch '{name}' cannot be written: {what}"))
-            };
-            let made = result.ok_or_else(|| wrong("it has no value".to_owned()))?.tensor()?;
-            if made.dtype() != to.dtype() || made.shape() != to.shape() {
-                let shown = |tensor: &HostTensor| format!("{}{}", tensor.dtype(), tensor.shape());
-                return Err(wrong(format!("it is {}, the tensor {}", shown(made), shown(to))));
-            }
-            let failed = |error: TensorError| wrong(error.to_string());
-            let from = made.read_bytes().map_err(failed)?;
-            to.write_bytes().map_err(failed)?.copy_from_slice(&from);
-        }
-        Ok(())
-    }
-
-    /// The feeds, with types.
-    pub fn inputs(&self) -> &[Port] {
-        self.executable.inputs()
-    }
-}
-
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({:?}, {:?})", self.shared.content, self.stats())
-    }
-}
-
-impl fmt::Debug for Callable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Callable({:?})", self.executable.declared.function())
     }
 }
 

@@ -1,8 +1,8 @@
-//! The signatures of the design's page "Interfaces", in its own words: what is written from the page compiles.
+//! The signatures of the design's page "Interfaces", in its own words: a program written from it compiles.
 //!
-//! Where the page cannot be followed: what maps a file or loads code is `unsafe`, since a file that changes or
-//! code that is wrong breaks every promise; the ports of a session are a `Result`, since a graph is not read
-//! before somebody asks for them.
+//! Where the page cannot be followed: mapping a file and loading code are `unsafe`, since a file that changes
+//! and code that is wrong break every promise; the ports of a session are a `Result`, since a graph is not
+//! read before somebody asks for them.
 #![cfg(feature = "compile")]
 
 use std::error::Error as StdError;
@@ -228,7 +228,7 @@ impl Progress for Counted {
     fn ends(&self, _: &[String], _: &[String], _: Duration) {}
 }
 
-/// What `SessionBuilder` takes.
+/// The settings of `SessionBuilder`.
 #[test]
 fn builders() -> Tested {
     let (runtime, resources, counted) = (runtime(), Resources::default(), Arc::new(Counted::default()));
@@ -277,4 +277,39 @@ fn memory_is_lent() -> Tested {
     assert_eq!(into.to_vec::<f32>()?, [-1.0, -2.0]);
     assert!(kept.expect("a tensor").read_bytes().is_err());
     Ok(())
+}
+
+/// An ONNX model that flattens its input, whose shape it does not declare.
+fn flatten() -> Vec<u8> {
+    let message = |number: u8, bytes: &[u8]| [&[number << 3 | 2, bytes.len() as u8], bytes].concat();
+    let number = |number: u8, value: u8| vec![number << 3, value];
+    // The element type 1 is f32.
+    let float = message(2, &message(1, &number(1, 1)));
+    let port = |name: &str| [message(1, name.as_bytes()), float.clone()].concat();
+    let node = [message(1, b"x"), message(2, b"y"), message(4, b"Flatten")].concat();
+    let graph =
+        [message(1, &node), message(2, b"g"), message(11, &port("x")), message(12, &port("y"))].concat();
+    [number(1, 8), message(7, &graph), message(8, &number(2, 17))].concat()
+}
+
+#[test]
+fn ranks_that_a_program_needs_are_those_of_the_feeds() {
+    let tensor =
+        |dims: &[usize]| HostTensor::from_vec(dims, vec![0.5f32; dims.iter().product()]).expect("a tensor");
+    let session =
+        Session::builder().runtime(&runtime()).shapes(Shapes::Declared).bytes(flatten()).expect("a session");
+    let error = session.warm_declared(&["x"], &["y"], &[]).expect_err("it has no rank");
+    assert!(error.message().contains("the rank of an input is not known"), "{error}");
+    let flat = |dims: &[usize]| {
+        let results = session.run(&[("x", tensor(dims))], &["y"]).expect("a run");
+        results["y"].tensor().expect("a tensor").shape().dims().to_vec()
+    };
+    assert_eq!((flat(&[2, 3]), flat(&[4, 3]), flat(&[2, 3, 4])), (vec![2, 3], vec![4, 3], vec![2, 12]));
+    let stats = session.stats();
+    assert_eq!((stats.compilations, stats.hits, stats.executables), (2, 1, 2));
+    session.warm(&[("x", Shape::new(&[1, 2, 3, 4]).expect("a shape"))], &["y"]).expect("it is compiled");
+    assert_eq!((session.stats().compilations, flat(&[1, 2, 3, 4])), (3, vec![1, 24]));
+    assert_eq!((session.stats().compilations, session.stats().hits), (3, 2));
+    let error = session.run(&[("x", tensor(&[1]))], &["z"]).expect_err("there is no such tensor");
+    assert_eq!(error.code(), ErrorCode::NotFound, "{error}");
 }

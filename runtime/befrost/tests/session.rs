@@ -312,8 +312,7 @@ fn runs_go_on_meanwhile_and_are_cancelled() {
     let session = Session::builder().runtime(&runtime).open(data("digits/digits_mlp.pb")).expect("a session");
     let feeds = [("images", images(2))];
     let want = logits(&session, 2);
-    let started: Vec<befrost::Run> =
-        (0..20).map(|_| session.start(&feeds, &["logits"], &RunOptions::default()).expect("a run")).collect();
+    let started: Vec<befrost::Run> = (0..20).map(|_| session.start(&feeds, &["logits"])).collect();
     for run in started {
         let got: Vec<f32> =
             run.wait().expect("results")[0].tensor().expect("a tensor").to_vec().expect("floats");
@@ -322,7 +321,7 @@ fn runs_go_on_meanwhile_and_are_cancelled() {
         assert_eq!(run.wait().expect_err("they were taken").code(), ErrorCode::FailedPrecondition);
     }
     // As a future, whose waker is called.
-    let mut run = pin!(session.start(&feeds, &["logits"], &RunOptions::default()).expect("a run"));
+    let mut run = pin!(session.start(&feeds, &["logits"]));
     let woken = Arc::new(Woken(std::thread::current()));
     let waker = Waker::from(woken);
     let got = loop {
@@ -335,10 +334,10 @@ fn runs_go_on_meanwhile_and_are_cancelled() {
     let cancellation = befrost::Cancellation::default();
     cancellation.cancel();
     let options = RunOptions { cancellation: Some(cancellation), ..RunOptions::default() };
-    let run = session.start(&feeds, &["logits"], &options).expect("a run");
+    let run = session.start_with(&feeds, &["logits"], &options);
     assert_eq!(run.wait().expect_err("cancelled").code(), ErrorCode::Cancelled);
     // An unknown name is the run's error.
-    let run = session.start(&feeds, &["nobody"], &RunOptions::default()).expect("a run");
+    let run = session.start(&feeds, &["nobody"]);
     assert!(run.wait().expect_err("no such name").message().contains("nobody"));
 }
 
@@ -559,7 +558,7 @@ fn eight_threads_run_forty_keys_and_each_is_compiled_once() {
 
 /// A tensor of a port's type; sizes that are not known are 2.
 fn made(port: &befrost::Port) -> Option<HostTensor> {
-    let sizes: Vec<usize> = port.shape()?.iter().map(|size| size.unwrap_or(2)).collect();
+    let sizes: Vec<usize> = port.shape().as_slice()?.iter().map(|size| size.unwrap_or(2)).collect();
     let n = sizes.iter().product();
     match port.dtype()? {
         befrost::DType::F32 => {

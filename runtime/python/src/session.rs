@@ -5,7 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use befrost::{Cancellation, Datum, Recorder, Resources, RunOptions, SessionStats, Shape, Shapes, Variables};
+use befrost::{
+    Cancellation, Datum, ErrorCode, Recorder, Resources, RunOptions, SessionStats, Shape, Shapes, Variables,
+};
 use pyo3::prelude::*;
 
 use crate::array::Loans;
@@ -178,13 +180,18 @@ impl Session {
         let hash = hash_of(&of_feeds, &of_fetches, &targets);
         let session = self.session.clone();
         let made = interrupt::wait_for(py, move || session.warm_declared(&feeds, &fetches, &targets))?;
-        made.map_err(|error| failure::of(&error))?;
+        // A program that needs the ranks of the feeds is compiled by its run, whose error says what is wrong.
+        let is_compiled = match made {
+            Ok(()) => true,
+            Err(error) if error.code() == ErrorCode::InvalidArgument => false,
+            Err(error) => return Err(failure::of(&error)),
+        };
         let mut prepared = self.prepared();
         if prepared.hashes.len() >= MAX_PREPARED {
             prepared.hashes.clear();
         }
         prepared.hashes.insert(hash);
-        prepared.n_hits += 1;
+        prepared.n_hits += u64::from(is_compiled);
         Ok(())
     }
 

@@ -34,7 +34,7 @@ use prost::bytes::Bytes;
 use self::graph::OnnxImporter;
 pub use self::summary::summary;
 use super::files::ModelFiles;
-use super::onnx_proto::ModelProto;
+use super::onnx_proto::{GraphProto, ModelProto};
 use super::{ImportOptions, errors};
 use crate::diag::Diagnostic;
 use crate::ir::Module;
@@ -49,9 +49,7 @@ pub fn onnx(
     options: &ImportOptions,
     files: &dyn ModelFiles,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let model = ModelProto::decode(bytes);
-    let model = model.map_err(|error| vec![*errors::not_onnx(&error.to_string())])?;
-    let Some(graph) = &model.graph else { return Err(vec![*errors::not_onnx("it has no graph")]) };
+    let (model, graph) = decoded(bytes)?;
     let mut functions = HashMap::new();
     for function in &model.functions {
         let key = (node::domain(&function.domain), function.name.as_str());
@@ -61,6 +59,24 @@ pub fn onnx(
     }
     let opsets = graph::opsets(&model.opset_import);
     OnnxImporter::new(functions, opsets, ops::lowering, files)
-        .model(graph, options)
+        .model(&graph, options)
         .map_err(|refusal| vec![*refusal])
+}
+
+/// Checks that bytes are an ONNX model, whatever its operators are.
+///
+/// # Errors
+/// If they are no model.
+pub fn check_onnx(bytes: Bytes) -> Result<(), Vec<Diagnostic>> {
+    decoded(bytes).map(|_| ())
+}
+
+/// A model, and its graph.
+fn decoded(bytes: Bytes) -> Result<(ModelProto, GraphProto), Vec<Diagnostic>> {
+    let model = ModelProto::decode(bytes);
+    let mut model = model.map_err(|error| vec![*errors::not_onnx(&error.to_string())])?;
+    match model.graph.take() {
+        Some(graph) => Ok((model, graph)),
+        None => Err(vec![*errors::not_onnx("it has no graph")]),
+    }
 }

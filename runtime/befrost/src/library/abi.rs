@@ -182,7 +182,7 @@ pub(super) fn taken(error: *mut LibraryMessage) -> Option<LibraryMessage> {
         let message = "its error was not made by the host's function `error`".to_owned();
         return Some(LibraryMessage { tag: MESSAGE, code: ErrorCode::Internal, message });
     }
-    // SAFETY: the tag says that it comes from `error` below, and by the header's contract it is returned once.
+    // SAFETY: the tag says that it comes from `error` below; by the header's contract it is returned once.
     Some(*unsafe { Box::from_raw(error) })
 }
 

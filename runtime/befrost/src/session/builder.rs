@@ -8,7 +8,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use befrost_compiler::import::recognize::FileKind;
@@ -183,9 +183,10 @@ impl SessionBuilder {
     /// reads its checkpoint, unless the session was given variables or another node to initialize them.
     ///
     /// # Errors
-    /// If there is no such level of optimization, the file does not exist, has nothing of which parts could run, or lacks the signature, the
-    /// initialization fails, or the builder was given a runtime, and kernels or a library too. The session
-    /// reads the files of a graph again; a file that has changed since is an error of what asks for it.
+    /// If there is no such level of optimization, the file does not exist, has nothing of which parts could
+    /// run, or lacks the signature, the initialization fails, or the builder was given a runtime, and kernels
+    /// or a library too. The session reads the files of a graph again; a file that has changed since is an
+    /// error of what asks for it.
     pub fn open(mut self, path: impl AsRef<Path>) -> Result<Session, Error> {
         let path = path.as_ref();
         self.options.access = self.options.access.to_unchanged();
@@ -320,10 +321,11 @@ impl SessionBuilder {
 
     /// A session on a graph.
     fn build(mut self, graph: Graph) -> Result<Session, Error> {
-        let signatures = signatures(&graph.source, &self.options.access)?;
+        let declared = signatures(&graph.source, &self.options.access)?;
+        let may_initialize = declared.is_some() && self.resources.is_none();
+        let signatures = declared.unwrap_or_default();
         let runtime = self.take_runtime()?;
         let init = self.options.init.take();
-        let is_initialized = self.resources.is_some();
         let signature = chosen(&signatures, self.options.signature.take())?;
         let Graph { source, additions } = graph;
         self.options.shares_resources = true;
@@ -334,7 +336,7 @@ impl SessionBuilder {
                 let options = RunOptions { targets: vec![init], ..RunOptions::default() };
                 session.run_with::<Datum>(&[], &[], &options)?;
             }
-            None if !is_initialized => session.shared.initialize()?,
+            None if may_initialize => session.shared.initialize()?,
             None => {}
         }
         Ok(session)
@@ -357,6 +359,8 @@ impl SessionBuilder {
             places: Mutex::default(),
             progress,
             executables: RwLock::default(),
+            ranked: Mutex::default(),
+            has_ranked: AtomicBool::new(false),
             clock: Clock::default(),
             programs: Mutex::default(),
             n_hits: AtomicU64::new(0),

@@ -24,6 +24,11 @@ pub(super) enum Content {
 }
 
 impl Content {
+    /// True for a graph.
+    pub(super) fn is_graph(&self) -> bool {
+        matches!(self, Content::Graph { .. })
+    }
+
     /// The graph's tensor that is fed under a name: an input of the signature, or the tensor of the name.
     pub(super) fn fed<'n>(&'n self, name: &'n str) -> &'n str {
         self.signature().and_then(|signature| signature.fed(name)).unwrap_or(name)

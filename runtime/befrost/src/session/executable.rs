@@ -6,14 +6,18 @@
 //!                        └──▶ the program as the graph declares it
 //! ```
 
+use std::fmt;
+use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use befrost_kernel_api::{Error, Value};
-use befrost_kernels::{Tensor, refused};
+use befrost_kernel_api::{Error, ErrorCode, Value};
+use befrost_kernels::Tensor;
 use befrost_tensor::mem::Buffer;
+use befrost_tensor::tf::PartialShape;
 use befrost_tensor::{HostTensor, Shape, TensorError};
 
+use super::refusal::refused;
 use super::results::Results;
 use super::sizes::Sizes;
 use super::{RunOptions, SessionState};
@@ -28,13 +32,20 @@ pub(super) struct Names {
     pub(super) feeds: Vec<String>,
     pub(super) fetches: Vec<String>,
     pub(super) targets: Vec<String>,
+    /// The ranks of the feeds, if a program needs to know them; otherwise none.
+    pub(super) ranks: Vec<usize>,
 }
 
 impl Names {
     pub(super) fn new(feeds: &[&str], fetches: &[&str], targets: &[&str]) -> Names {
         let [feeds, fetches, targets] =
             [feeds, fetches, targets].map(|names| names.iter().map(|&name| name.to_owned()).collect());
-        Names { feeds, fetches, targets }
+        Names { feeds, fetches, targets, ranks: Vec::new() }
+    }
+
+    /// The shapes of the feeds, as far as the names tell them.
+    pub(super) fn shapes(&self) -> Vec<PartialShape> {
+        self.ranks.iter().map(|&rank| PartialShape::of_rank(rank)).collect()
     }
 
     /// The fetches and targets, in words.
@@ -112,7 +123,7 @@ impl Executable {
         made: &mut Vec<Value>,
     ) -> Result<(), Error> {
         if let Some(order) = &self.order {
-            let given = std::mem::take(feeds);
+            let given = take(feeds);
             feeds.extend(order.iter().filter_map(|&at| given.get(at).cloned()));
         }
         let of_sizes = self.sizes.find(self, session, feeds)?;
@@ -144,7 +155,7 @@ impl Executable {
             let Some(dtype) = port.dtype() else { return Ok(()) };
             let zero = Buffer::copy_of(&[0; 16][..dtype.size()], allocator).map_err(TensorError::from);
             let feed = zero.and_then(|zero| HostTensor::repeated(dtype, shape.clone(), zero, allocator));
-            let feed = feed.map_err(|error| Error::from(refused(error)))?;
+            let feed = feed.map_err(|error| Error::from(befrost_kernels::refused(error)))?;
             let feed = Value::object(Tensor(feed));
             port.check(at, &feed)?;
             feeds.push(feed);
@@ -167,6 +178,121 @@ impl Executable {
 /// The bytes of a program.
 fn n_bytes(prepared: &PreparedFunction) -> usize {
     prepared.function().program().bytes().len()
+}
+
+/// A fixed set of names to feed and to fetch.
+#[derive(Clone)]
+pub struct Callable {
+    executable: Arc<Executable>,
+    session: Arc<SessionState>,
+}
+
+impl Callable {
+    pub(super) fn new(executable: Arc<Executable>, session: Arc<SessionState>) -> Callable {
+        Callable { executable, session }
+    }
+
+    /// Computes the fetches, from feeds in their order.
+    ///
+    /// # Errors
+    /// If there are more or fewer values than feeds, one has another type, or the computation fails.
+    pub fn run(&self, feeds: impl IntoIterator<Item = impl Into<Datum>>) -> Result<Results, Error> {
+        self.run_with(feeds, &RunOptions::default())
+    }
+
+    /// [`Callable::run`] with options.
+    ///
+    /// # Errors
+    /// As [`Callable::run`], and if the options name targets.
+    pub fn run_with(
+        &self,
+        feeds: impl IntoIterator<Item = impl Into<Datum>>,
+        options: &RunOptions,
+    ) -> Result<Results, Error> {
+        if let Some(target) = options.targets.first() {
+            let message = format!("a callable has no further targets, such as '{target}'");
+            return Err(refused(ErrorCode::InvalidArgument, message));
+        }
+        let feeds = feeds.into_iter().map(|feed| feed.into().into_value()).collect();
+        self.executable.call(&self.session, feeds, options)
+    }
+
+    /// [`Callable::run`] from one list to another: takes the feeds, in their order, and appends the fetches.
+    /// With room in the lists nothing is allocated but what kernels allocate for results. A fetch that has no
+    /// value, an operation without outputs, is a chain.
+    ///
+    /// ```
+    /// use befrost::{HostTensor, Session};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/digits/digits_mlp.pb");
+    /// let step = Session::open(path)?.callable(&["images"], &["logits"])?;
+    /// let (mut feeds, mut results) = (Vec::new(), Vec::new());
+    /// for n in 1..4 {
+    ///     let images = HostTensor::from_vec([n, 64], vec![0.5f32; n * 64])?;
+    ///     feeds.push(images.into());
+    ///     step.call(&mut feeds, &mut results)?;
+    ///     let logits = results.remove(0).into_tensor()?;
+    ///     assert_eq!(logits.shape().dims(), [n, 10]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Callable::run`]; then nothing is appended.
+    pub fn call(&self, feeds: &mut Vec<Datum>, results: &mut Vec<Datum>) -> Result<(), Error> {
+        // In place: a datum is a value.
+        let mut values: Vec<Value> = take(feeds).into_iter().map(Datum::into_value).collect();
+        let mut made: Vec<Value> = take(results).into_iter().map(Datum::into_value).collect();
+        let called = self.executable.call_values(&self.session, &mut values, &mut made);
+        *feeds = values.into_iter().map(Datum::from).collect();
+        *results = made.into_iter().map(Datum::from).collect();
+        called
+    }
+
+    /// [`Callable::run`] that writes the fetches into tensors of the caller's.
+    ///
+    /// # Errors
+    /// As [`Callable::run`], and if there are more or fewer tensors than fetches, or one has another dtype
+    /// or shape than the fetch, is being read or written, or is read-only; then some may have been written.
+    pub fn call_into(
+        &self,
+        feeds: impl IntoIterator<Item = impl Into<Datum>>,
+        into: &[HostTensor],
+    ) -> Result<(), Error> {
+        let results = self.run(feeds)?;
+        if results.len() != into.len() {
+            let message = format!("{} tensors for {} fetches", into.len(), results.len());
+            return Err(refused(ErrorCode::InvalidArgument, message));
+        }
+        for (i, (result, to)) in results.iter().zip(into).enumerate() {
+            let name = &results.names[i];
+            let wrong = |what: String| {
+                refused(ErrorCode::InvalidArgument, format!("the fetch '{name}' cannot be written: {what}"))
+            };
+            let made = result.ok_or_else(|| wrong("it has no value".to_owned()))?.tensor()?;
+            if made.dtype() != to.dtype() || made.shape() != to.shape() {
+                let shown = |tensor: &HostTensor| format!("{}{}", tensor.dtype(), tensor.shape());
+                return Err(wrong(format!("it is {}, the tensor {}", shown(made), shown(to))));
+            }
+            let failed = |error: TensorError| wrong(error.to_string());
+            let from = made.read_bytes().map_err(failed)?;
+            to.write_bytes().map_err(failed)?.copy_from_slice(&from);
+        }
+        Ok(())
+    }
+
+    /// The feeds, with types.
+    pub fn inputs(&self) -> &[Port] {
+        self.executable.inputs()
+    }
+}
+
+impl fmt::Debug for Callable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Callable({:?})", self.executable.declared.function())
+    }
 }
 
 impl RunOptions {

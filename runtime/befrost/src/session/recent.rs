@@ -38,8 +38,8 @@ pub(super) struct NamesOfRun<'n> {
 
 impl NamesOfRun<'_> {
     fn are(&self, names: &Names) -> bool {
-        let Names { feeds, fetches, targets } = names;
-        feeds == self.feeds && fetches == self.fetches && targets == self.targets
+        let Names { feeds, fetches, targets, ranks } = names;
+        ranks.is_empty() && feeds == self.feeds && fetches == self.fetches && targets == self.targets
     }
 }
 

@@ -15,6 +15,7 @@ use befrost_kernel_api::queue::{Task, WhenFull};
 use befrost_kernel_api::{Error, Value};
 use befrost_kernels::Tensor;
 use befrost_tensor::Shape;
+use befrost_tensor::tf::PartialShape;
 
 use super::executable::Executable;
 use super::once::MadeOnce;
@@ -48,8 +49,7 @@ impl OfSizes {
 
     fn compile(&self, executable: &Executable, session: &SessionState) -> Result<&PreparedFunction, Error> {
         self.made.get_or_make(|| {
-            let sizes = self.shapes.iter().map(|shape| shape.dims().to_vec()).collect();
-            session.program(&executable.names, sizes)
+            session.program(&executable.names, self.shapes.iter().map(PartialShape::from).collect())
         })
     }
 }
