@@ -3,7 +3,12 @@
 //! Where the page cannot be followed: mapping a file and loading code are `unsafe`, since a file that changes
 //! and code that is wrong break every promise; the ports of a session are a `Result`, since a graph is not
 //! read before somebody asks for them.
-#![cfg(feature = "compile")]
+#![cfg(all(feature = "compile", feature = "eager"))]
+#![allow(
+    clippy::cloned_ref_to_slice_refs,
+    clippy::needless_borrows_for_generic_args,
+    reason = "arguments are written as on the page"
+)]
 
 use std::error::Error as StdError;
 use std::future::IntoFuture;
