@@ -22,8 +22,8 @@ use super::specs::{CLIENT, DEVICES, DeviceIndex, Devices};
 use super::{crossings, errors, invariants, is_handle, is_placed, ops_with_graphs};
 use crate::dialects::tf_executor::GRAPH;
 use crate::dialects::{dev, tf};
-use crate::graph::effects::functions;
-use crate::ir::{LocId, Module, OpId, ValueId, names};
+use crate::graph::effects::{callees, functions};
+use crate::ir::{BlockId, LocId, Module, OpId, StrId, ValueId, names};
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassOption, Rewriter};
 use crate::rewrite::InsertionPoint;
 
@@ -131,6 +131,7 @@ pub(super) fn sorted_functions(m: &Module) -> Vec<OpId> {
 /// Inserts all transfers; returns their number.
 fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
     let homes = Homes::of_module(r.ir(), devices);
+    let sites = call_sites(r.ir());
     let mut made: FxHashMap<(ValueId, DeviceIndex), ValueId> = FxHashMap::default();
     for function in sorted_functions(r.ir()) {
         let m = r.ir();
@@ -157,7 +158,8 @@ fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
                 let copy = match made.get(&(value, to)) {
                     Some(&copy) => copy,
                     None => {
-                        let copy = transfer(r, (value, op), block, &devices.name(to).to_string());
+                        let locs = [r.ir().loc(op), sites.get(&name).copied().unwrap_or(LocId::UNKNOWN)];
+                        let copy = transfer(r, value, block, &devices.name(to).to_string(), locs);
                         made.insert((value, to), copy);
                         copy
                     }
@@ -169,22 +171,27 @@ fn insert(r: &mut Rewriter<'_>, devices: &Devices, last: bool) -> u64 {
     made.len() as u64
 }
 
+/// The location of an op that runs each function, if it has one.
+fn call_sites(m: &Module) -> FxHashMap<StrId, LocId> {
+    let mut found = FxHashMap::default();
+    for op in m.walk_functions().filter(|&op| m.loc(op) != LocId::UNKNOWN) {
+        callees(m, op).into_iter().for_each(|name| _ = found.entry(name).or_insert(m.loc(op)));
+    }
+    found
+}
+
 /// Creates a transfer of a value after its definition. Its location is that of the op that defines the value
-/// or, if that is unknown, of the first reader.
-fn transfer(
-    r: &mut Rewriter<'_>,
-    (value, reader): (ValueId, OpId),
-    block: crate::ir::BlockId,
-    to: &str,
-) -> ValueId {
+/// or, if that is unknown, the first known one of `locs`: of the first reader, and of the function's call.
+fn transfer(r: &mut Rewriter<'_>, value: ValueId, block: BlockId, to: &str, locs: [LocId; 2]) -> ValueId {
     let m = r.ir();
-    let (ty, first) = (m.value_type(value), m.first_op(block));
-    let (at, loc) = match (m.defining_op(value), first) {
-        (Some(op), _) => (InsertionPoint::After(op), m.loc(op)),
-        (None, Some(first)) => (InsertionPoint::Before(first), m.loc(reader)),
-        (None, None) => (InsertionPoint::End(block), m.loc(reader)),
+    let (ty, first, op) = (m.value_type(value), m.first_op(block), m.defining_op(value));
+    let at = match (op, first) {
+        (Some(op), _) => InsertionPoint::After(op),
+        (None, Some(first)) => InsertionPoint::Before(first),
+        (None, None) => InsertionPoint::End(block),
     };
-    let loc = if loc == LocId::UNKNOWN { m.loc(reader) } else { loc };
+    let mut locs = op.map(|op| m.loc(op)).into_iter().chain(locs);
+    let loc = locs.find(|&loc| loc != LocId::UNKNOWN).unwrap_or(LocId::UNKNOWN);
     let to = r.cx().str_attr(to);
     let op = r.create_named(at, loc, dev::TRANSFER, &[value], &[ty], &[("to", to)]);
     r.ir().result(op, 0)
