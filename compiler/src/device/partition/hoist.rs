@@ -54,7 +54,7 @@ struct BranchHead {
 }
 
 /// A branch that may get a head.
-struct Branch {
+struct HeadCandidate {
     op: OpId,
     /// The home of the predicate.
     home: PartIndex,
@@ -149,7 +149,7 @@ impl<'a> HeadFinder<'a> {
             others.iter().map(|&part| (part, reach.own_operands(m, op, part))).collect();
         let has_predicate = |part: PartIndex| own.get(&part).is_none_or(|own| !own.is_empty());
         let movable = blocks.iter().map(|&block| self.movable(block, &has_predicate)).collect();
-        let branch = Branch { op, home, blocks, own, movable };
+        let branch = HeadCandidate { op, home, blocks, own, movable };
         let mut moved: Vec<BTreeSet<OpId>> = vec![BTreeSet::new(); branch.blocks.len()];
         for part in others {
             if branch.own[&part].is_empty() {
@@ -188,7 +188,7 @@ impl<'a> HeadFinder<'a> {
     /// The ops that make the first value which a part reads, with the number of their function.
     fn first_read(
         &self,
-        branch: &Branch,
+        branch: &HeadCandidate,
         part: PartIndex,
         by_predicates: bool,
     ) -> Option<(usize, BTreeSet<OpId>)> {
@@ -205,9 +205,9 @@ impl<'a> HeadFinder<'a> {
         member.unwrap_or_else(|| self.reach.part_of_op(self.m, op))
     }
 
-    /// The ops that make a value in function number `i` of a branch, if they may move, and the predicate rides
-    /// on an operand of theirs to each part that has some of them.
-    fn slice(&self, branch: &Branch, i: usize, value: ValueId) -> Option<BTreeSet<OpId>> {
+    /// The ops that make a value in function number `i` of a branch, if they may move, and the predicate
+    /// rides on an operand of theirs to each part that has some of them.
+    fn slice(&self, branch: &HeadCandidate, i: usize, value: ValueId) -> Option<BTreeSet<OpId>> {
         let m = self.m;
         let (mut found, mut todo) = (BTreeSet::new(), vec![value]);
         while let Some(value) = todo.pop() {
