@@ -11,6 +11,8 @@
 //! Elementwise results equal those of the operator's function; products differ by rounding.
 
 use std::borrow::Cow;
+use std::iter::Sum;
+use std::ops::Mul;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -107,9 +109,11 @@ impl Small {
                 with_element!(dtype, T => compare_pairs::<T>(op, a, b, allocator))
             }
             (Kind::Cast(to), [x]) if is_small(x.shape()) => cast(x, to, &Cx::serial(allocator)).ok(),
-            (Kind::MatMul(left, right), [a, b]) if dtype == DType::F32 && b.dtype() == DType::F32 => {
-                product((a, left), (b, right), allocator)
-            }
+            (Kind::MatMul(left, right), [a, b]) if a.dtype() == b.dtype() => match dtype {
+                DType::F32 => product::<f32>((a, left), (b, right), allocator),
+                DType::F64 => product::<f64>((a, left), (b, right), allocator),
+                _ => None,
+            },
             _ => self
                 .elementwise(operands, |x, _| x.copied(allocator).ok().map(Cow::Owned))
                 .map(Cow::into_owned),
@@ -332,7 +336,7 @@ fn compare_pairs<T: Number>(
 }
 
 /// The product of two matrices. The flag of each is true if it is transposed.
-fn product(
+fn product<T: Element + Mul<Output = T> + Sum>(
     (a, left): (&HostTensor, bool),
     (b, right): (&HostTensor, bool),
     allocator: &Arc<dyn Allocator>,
@@ -347,9 +351,9 @@ fn product(
     // The strides of rows and of columns.
     let (a_down, a_across) = if left { (1, a1) } else { (a1, 1) };
     let (b_down, b_across) = if right { (1, b1) } else { (b1, 1) };
-    let out = HostTensor::allocate(DType::F32, Shape::new(&[rows, columns]).ok()?, allocator).ok()?;
-    let (a, b) = (a.read::<f32>().ok()?, b.read::<f32>().ok()?);
-    for (i, row) in out.write::<f32>().ok()?.chunks_exact_mut(columns).enumerate() {
+    let out = HostTensor::allocate(T::DTYPE, Shape::new(&[rows, columns]).ok()?, allocator).ok()?;
+    let (a, b) = (a.read::<T>().ok()?, b.read::<T>().ok()?);
+    for (i, row) in out.write::<T>().ok()?.chunks_exact_mut(columns).enumerate() {
         for (j, out) in row.iter_mut().enumerate() {
             *out = (0..inner).map(|k| a[i * a_down + k * a_across] * b[k * b_down + j * b_across]).sum();
         }
@@ -417,6 +421,7 @@ mod tests {
             check(name, &[&x], true);
             check(name, &[&doubles], true);
         }
+        check("MatMul", &[&doubles, &doubles], true);
         check("Neg", &[&n], true);
         check("Invert", &[&x], false);
         check("Invert", &[&n], true);
