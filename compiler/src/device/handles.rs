@@ -63,7 +63,7 @@ fn pass_through(
     functions: &FxHashMap<StrId, OpId>,
     join: &mut impl FnMut(ValueId, ValueId),
 ) {
-    let first = usize::from(matches!(control, Control::If | Control::Case));
+    let first = control.first_argument();
     let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
     let results: Vec<ValueId> = m.results(op).take(tf::n_data_results(m, op)).collect();
     let mut join = |a: &[ValueId], b: &[ValueId]| a.iter().zip(b).for_each(|(&a, &b)| join(a, b));

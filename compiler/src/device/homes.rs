@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::sets::Sets;
 use super::specs::{CLIENT, DeviceIndex, Devices};
-use super::{body_with_graphs, is_everywhere, is_handle, is_placed, ops_with_graphs};
+use super::{body_with_graphs, is_branch, is_everywhere, is_handle, is_placed, ops_with_graphs};
 use crate::dialects::tf::Control;
 use crate::dialects::tf_executor::GRAPH;
 use crate::dialects::{dev, tf};
@@ -186,7 +186,7 @@ impl<'a> Homes<'a> {
         match Control::of(m, op) {
             Some(Control::If | Control::Case) if i == 0 => Some(self.devices.host_of(self.device(m, op))),
             Some(control) => {
-                let first = usize::from(matches!(control, Control::If | Control::Case));
+                let first = control.first_argument();
                 callees(m, op).into_iter().find_map(|callee| self.argument(m, callee, i - first))
             }
             None if is_placed(m, op) => Some(self.device(m, op)),
@@ -232,7 +232,7 @@ impl<'a> Homes<'a> {
     /// Sets the homes of the arguments and results of a control flow op's functions.
     fn control(&mut self, m: &Module, op: OpId) {
         let Some(control) = Control::of(m, op) else { return };
-        let first = usize::from(matches!(control, Control::If | Control::Case));
+        let first = control.first_argument();
         let operands: Vec<ValueId> = m.operands(op).take(tf::n_data_operands(m, op)).skip(first).collect();
         let names = callees(m, op);
         let own = self.device(m, op);
@@ -348,8 +348,7 @@ impl<'a> Homes<'a> {
 
     /// The devices of the predicates of branches that take a value.
     fn deciding(&self, m: &Module, value: ValueId) -> BTreeSet<DeviceIndex> {
-        let is_branch = |op| matches!(Control::of(m, op), Some(Control::If | Control::Case));
-        let branches = m.users(value).filter(|&(op, i)| i > 0 && is_branch(op));
+        let branches = m.users(value).filter(|&(op, i)| i > 0 && is_branch(m, op));
         branches.filter_map(|(op, _)| self.home(m, m.operand(op, 0))).collect()
     }
 

@@ -42,8 +42,9 @@ pub use resources::ResourcePlaces;
 use bef_format::device::DeviceSpec;
 use befrost_tensor::tf::op::{Op, Type};
 
+use crate::dialects::dev;
+use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::{self, GRAPH};
-use crate::dialects::{dev, tf};
 use crate::ir::{AttrId, BlockId, Module, OpId, ValueId, names};
 
 /// True if an op runs on one device: an operator, but no constant.
@@ -61,6 +62,11 @@ pub(crate) fn device_of(m: &Module, op: OpId) -> Option<AttrId> {
 pub(crate) fn is_in_other_memory(m: &Module, op: OpId) -> bool {
     let name = dev::destination(m, op).or_else(|| m.cx.as_str(device_of(m, op)?));
     name.and_then(|name| name.parse::<DeviceSpec>().ok()).is_some_and(|spec| !specs::may_be_host(&spec))
+}
+
+/// True for an op with a predicate.
+pub(crate) fn is_branch(m: &Module, op: OpId) -> bool {
+    Control::of(m, op).is_some_and(Control::is_branch)
 }
 
 /// True if a value is a handle or a reference, which stays where its resource is.

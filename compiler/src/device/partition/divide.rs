@@ -455,7 +455,7 @@ impl<'a, 'm, 'c> Divide<'a, 'm, 'c> {
     pub(super) fn control(&mut self, op: OpId, control: Control, made: &mut MadeParts) {
         let m = self.m();
         let members = self.reach.members(m, op);
-        let first = usize::from(matches!(control, Control::If | Control::Case));
+        let first = control.first_argument();
         let n_data = tf::n_data_operands(m, op);
         let all: Vec<ValueId> = m.operands(op).collect();
         let (data, chains) = all.split_at(n_data);

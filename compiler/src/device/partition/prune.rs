@@ -213,7 +213,7 @@ impl Needs {
         control: Control,
         needed: &mut NeededValues,
     ) -> Vec<StrId> {
-        let (first, n_data) = (first_argument(control), tf::n_data_operands(m, op));
+        let (first, n_data) = (control.first_argument(), tf::n_data_operands(m, op));
         let (names, mut args) = (callees(m, op), self.args(m, op));
         let data = m.results(op).take(tf::n_data_results(m, op));
         let mut results: Vec<bool> = data.map(|value| needed.values.contains(&value)).collect();
@@ -281,7 +281,7 @@ impl Needs {
     /// Leaves of the operands and results of an op that runs functions what these take and give.
     fn keep_control(&self, r: &mut Rewriter<'_>, op: OpId, control: Control) {
         let m = r.ir();
-        let (first, n_data) = (first_argument(control), tf::n_data_operands(m, op));
+        let (first, n_data) = (control.first_argument(), tf::n_data_operands(m, op));
         let args = self.args(m, op);
         let results = match control {
             Control::While => args.clone(),
@@ -325,9 +325,4 @@ pub(super) fn forget_types(r: &mut Rewriter<'_>, op: OpId) {
         let list = r.cx().str_id(list);
         r.remove_attr(op, list);
     }
-}
-
-/// The number of operands in front of the arguments.
-fn first_argument(control: Control) -> usize {
-    usize::from(matches!(control, Control::If | Control::Case))
 }

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::primitives::origin;
 use crate::device::homes::{Homes, block_of, function_attr};
 use crate::device::specs::DeviceIndex;
-use crate::device::{body_with_graphs, is_everywhere, ops_with_graphs};
+use crate::device::{body_with_graphs, is_branch, is_everywhere, ops_with_graphs};
 use crate::dialects::tf::{self, Control};
 use crate::dialects::tf_executor::{self, FETCH, GRAPH};
 use crate::graph::effects::callees;
@@ -158,7 +158,7 @@ impl<'a> Reach<'a> {
     /// True if an op reads its data operand number `i` in a part.
     pub(super) fn reads(&self, m: &Module, op: OpId, i: usize, part: PartIndex) -> bool {
         let Some(control) = Control::of(m, op) else { return self.part_of_op(m, op) == part };
-        let first = usize::from(matches!(control, Control::If | Control::Case));
+        let first = control.first_argument();
         match i < first {
             true => self.members(m, op).contains(&part),
             false => self.takers(m, op, i - first).contains(&part),
@@ -226,7 +226,7 @@ impl<'a> Reach<'a> {
             };
             grown.extend(self.unite(m, op));
             let parts = self.members(m, op);
-            let first = usize::from(matches!(control, Control::If | Control::Case));
+            let first = control.first_argument();
             let n_data = tf::n_data_operands(m, op);
             for (i, value) in m.operands(op).enumerate() {
                 let (all, read) = match i.checked_sub(first).filter(|_| i < n_data) {
@@ -311,9 +311,4 @@ pub(super) fn roles_of(m: &Module, op: OpId) -> Vec<(StrId, Role)> {
     }
     let named = |attr, role| function_attr(m, op, attr).map(|name| (name, role));
     named("cond", Role::Condition).into_iter().chain(named("body", Role::Body)).collect()
-}
-
-/// True for an op with a predicate.
-pub(super) fn is_branch(m: &Module, op: OpId) -> bool {
-    matches!(Control::of(m, op), Some(Control::If | Control::Case))
 }

@@ -23,9 +23,9 @@ use std::cmp::Reverse;
 
 use super::divide::{Divide, MadeParts};
 use super::primitives::is_merge;
-use super::reach::{PartIndex, Reach, is_branch};
+use super::reach::{PartIndex, Reach};
 use crate::build::query::bytes_of;
-use crate::device::is_handle;
+use crate::device::{is_branch, is_handle};
 use crate::dialects::tf;
 use crate::ir::{Module, OpId, ValueId};
 

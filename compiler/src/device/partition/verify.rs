@@ -265,7 +265,7 @@ impl<'m> PartWalk<'m> {
         scope: &PartScope,
     ) -> Result<WalkedFunction, TooLarge> {
         let m = self.m;
-        let first = usize::from(matches!(control, Control::If | Control::Case));
+        let first = control.first_argument();
         let (data, chains) = operands.split_at(tf::n_data_operands(m, op));
         let args = data[first..].to_vec();
         let start = self.node([scope.start].iter().chain(chains).chain(&data[..first]).copied().collect());

@@ -127,6 +127,16 @@ impl Control {
             _ => return None,
         })
     }
+
+    /// True for a conditional, whose operand 0 is the predicate.
+    pub fn is_branch(self) -> bool {
+        matches!(self, Control::If | Control::Case)
+    }
+
+    /// Number of the operand that is argument 0 of the functions.
+    pub fn first_argument(self) -> usize {
+        usize::from(self.is_branch())
+    }
 }
 
 /// True if an attribute is derived from the types of operands and results, so that it is not written. The

@@ -32,7 +32,7 @@ fn check_call(
     inputs: &[TypeId],
     results: &[TypeId],
 ) -> Result<(), String> {
-    let skipped = usize::from(matches!(control, Control::If | Control::Case));
+    let skipped = control.first_argument();
     let differ = |(ours, theirs): (TypeId, &TypeId)| m.cx.element(ours) != m.cx.element(*theirs);
     let (n_passed, n_given) = (n_data_operands(m, op).saturating_sub(skipped), n_data_results(m, op));
     if n_passed != inputs.len() {
