@@ -1,11 +1,13 @@
 """Random graphs over three devices with TensorFlow's results, placements and numbers of sends: more cases of `tools/tests/partition.rs`.
 
-    python tools/tensorflow/random_partitions.py FOLDER FIRST_SEED NUMBER
+    python tools/tensorflow/random_partitions.py FOLDER FIRST_SEED NUMBER [--conditionals]
     BEFROST_PARTITION=FOLDER cargo test -p befrost-tools --test partition random_
 
 Elementwise operators, reductions, gathers, control edges, variables, `cond` and `while_loop` nested up to three deep, as dataflow (TensorFlow 1) or as
 functions, on devices by full, partial and old names, colocated, or free. Each case is made by a process of its own, since TensorFlow keeps the forms of
 control flow for good. Results must not depend on an order that the graph does not say: all accesses of one variable are in one order.
+
+With --conditionals mostly `cond` and `while_loop`, by predicates that several of them share, of few operators: whether a branch is cheaper here or there.
 """
 import os
 import random
@@ -52,6 +54,11 @@ class RandomGraph:
             return tf.device("/device:GPU:0")
         return on(i)
 
+    def predicate(self, values):
+        v, w = self.rng.choice(values), self.rng.choice(values)
+        with self.device(v):
+            return self.rng.choice([lambda: tf.reduce_sum(v) > 0.1, lambda: self.flag, lambda: v[0] < w[1]])()
+
     def within(self, seed, build):
         """What `build` makes with random choices of its own: control flow may call it more than once."""
         outer, self.rng = self.rng, random.Random(seed)
@@ -61,9 +68,7 @@ class RandomGraph:
 
     def cond(self, values, depth):
         self.has_control_flow = True
-        v, w = self.rng.choice(values), self.rng.choice(values)
-        with self.device(v):
-            predicate = self.rng.choice([lambda: tf.reduce_sum(v) > 0.1, lambda: self.flag, lambda: v[0] < w[1]])()
+        predicate = self.predicate(values)
         n_results = self.rng.choice([1, 1, 2])
 
         def results():
@@ -132,12 +137,56 @@ class RandomGraph:
         return values
 
 
-def random_case(seed):
+class RandomConditionals(RandomGraph):
+    """Control flow above all, on devices that are always said, by predicates that may have been used before: outside, or around."""
+
+    def __init__(self, case, rng):
+        super().__init__(case, rng)
+        self.variables, self.predicates = [], []
+
+    def device(self, near=None):
+        return on(self.rng.randrange(3))
+
+    def predicate(self, values):
+        if self.predicates and self.rng.random() < 0.3:
+            return self.rng.choice(self.predicates)
+        self.predicates.append(super().predicate(values))
+        return self.predicates[-1]
+
+    def within(self, seed, build):
+        # What is made inside is not known outside.
+        outer, self.predicates = self.predicates, list(self.predicates)
+        made = super().within(seed, build)
+        self.predicates = outer
+        return made
+
+    def loop(self, values, depth):
+        # A predicate from outside would be an input of the loop.
+        outer, self.predicates = self.predicates, []
+        made = super().loop(values, depth)
+        self.predicates = outer
+        return made
+
+    def block(self, values, depth, steps, is_outermost=False):
+        values = list(values)
+        for _ in range(steps):
+            v, w, kind = self.rng.choice([values[-1], self.rng.choice(values)]), self.rng.choice(values), self.rng.random()
+            if depth and kind < 0.4:
+                values += self.cond(values, depth)
+            elif depth and kind < 0.55:
+                values += self.loop(values, depth)
+            else:
+                with self.device():
+                    values.append(self.rng.choice(UNARY[:7])(v) if kind < 0.8 else self.rng.choice(BINARY[:5])(v, w))
+        return values
+
+
+def random_case(seed, kind):
     rng = random.Random(seed)
     case = Case(f"random_{seed}", rng.choice(["v1", "v1", "v2"]), soft=rng.random() < 0.2)
     (tf.enable_control_flow_v2 if case.flow == "v2" else tf.disable_control_flow_v2)()
     with case.graph.as_default():
-        graph = RandomGraph(case, rng)
+        graph = kind(case, rng)
         values = graph.block(graph.inputs, rng.choice([0, 1, 2, 2, 3]), rng.randrange(4, 12), is_outermost=True)[2:]
         fetches = []
         for i, value in enumerate(rng.sample(values, min(len(values), rng.choice([1, 1, 2, 3])))):
@@ -154,15 +203,15 @@ def random_case(seed):
     return case
 
 
-def main(folder, first, number):
+def main(folder, first, number, kind):
     for seed in range(first, first + number):
         process = os.fork()
         if process == 0:
-            random_case(seed).write(folder)
+            random_case(seed, kind).write(folder)
             sys.stdout.flush()
             os._exit(0)
         os.waitpid(process, 0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), RandomConditionals if "--conditionals" in sys.argv[4:] else RandomGraph)
