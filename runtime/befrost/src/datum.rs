@@ -8,9 +8,12 @@ use befrost_kernels::{Strings, Tensor, Text, opaque_type};
 use befrost_tensor::print::numpy;
 use befrost_tensor::tf::op::Type;
 use befrost_tensor::{HostTensor, I1, Shape, StringTensor};
+use bytemuck::TransparentWrapper;
 
-/// An argument or a result: a scalar, a tensor, or an error.
-#[derive(Clone, Debug)]
+/// An argument or a result: a scalar, a tensor, or an error. A list of them is a list of the host runtime's
+/// values.
+#[derive(Clone, Debug, TransparentWrapper)]
+#[repr(transparent)]
 pub struct Datum(Value);
 
 impl Datum {

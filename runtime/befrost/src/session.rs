@@ -176,6 +176,10 @@ impl fmt::Debug for RunOptions {
 }
 
 impl RunOptions {
+    /// No options: those that runs have by default.
+    const NONE: RunOptions =
+        RunOptions { targets: Vec::new(), deadline: None, cancellation: None, output: None, recorder: None };
+
     /// Runs these nodes for their effects.
     pub fn targets<N: AsRef<str>>(names: impl IntoIterator<Item = N>) -> RunOptions {
         let targets = names.into_iter().map(|name| name.as_ref().to_owned()).collect();

@@ -16,6 +16,7 @@ use befrost_kernels::Tensor;
 use befrost_tensor::mem::Buffer;
 use befrost_tensor::tf::PartialShape;
 use befrost_tensor::{HostTensor, Shape, TensorError};
+use bytemuck::TransparentWrapperAlloc as _;
 
 use super::refusal::refused;
 use super::results::Results;
@@ -97,7 +98,8 @@ impl Executable {
         results: &mut Vec<Value>,
     ) -> Result<(), Error> {
         let first = results.len();
-        if let Err(error) = self.run(session, feeds, &RunOptions::default(), results) {
+        static NONE: RunOptions = RunOptions::NONE;
+        if let Err(error) = self.run(session, feeds, &NONE, results) {
             results.truncate(first);
             return Err(error);
         }
@@ -242,12 +244,9 @@ impl Callable {
     /// # Errors
     /// As [`Callable::run`]; then nothing is appended.
     pub fn call(&self, feeds: &mut Vec<Datum>, results: &mut Vec<Datum>) -> Result<(), Error> {
-        // In place: a datum is a value.
-        let mut values: Vec<Value> = take(feeds).into_iter().map(Datum::into_value).collect();
-        let mut made: Vec<Value> = take(results).into_iter().map(Datum::into_value).collect();
+        let (mut values, mut made) = (Datum::peel_vec(take(feeds)), Datum::peel_vec(take(results)));
         let called = self.executable.call_values(&self.session, &mut values, &mut made);
-        *feeds = values.into_iter().map(Datum::from).collect();
-        *results = made.into_iter().map(Datum::from).collect();
+        (*feeds, *results) = (Datum::wrap_vec(values), Datum::wrap_vec(made));
         called
     }
 
