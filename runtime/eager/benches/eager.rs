@@ -156,7 +156,7 @@ fn function_add_1024(bencher: Bencher<'_, '_>) {
 /// The kernels of a chain.
 const CHAIN: usize = 1000;
 
-/// Adds the kernels of a function, whose arguments are the results of the function before. Returns its result.
+/// Adds the kernels of a function, whose arguments are the results of the one before. Returns its result.
 type AddKernels<'k> = &'k dyn Fn(&mut Writer, &mut FunctionBuilder) -> Option<u32>;
 
 /// Runs the last of a program's functions again and again, those before it once.

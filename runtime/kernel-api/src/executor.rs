@@ -22,7 +22,7 @@ pub use crate::queue::local::{LocalQueue, LocalTasks};
 pub use crate::queue::parking::Parking;
 pub use crate::queue::run_task;
 pub use crate::queue::task::Work;
-pub use crate::value::{is_of, scalar_tag};
+pub use crate::value::{head_of, is_of, scalar_tag};
 
 /// Small heap objects from the thread's pool.
 pub mod pool {

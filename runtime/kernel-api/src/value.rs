@@ -142,8 +142,13 @@ impl Value {
     /// True if a register of the IR type `name` may contain the value. `None` for errors, dead and
     /// unavailable values, which any register may contain.
     pub fn may_be(&self, name: &str) -> Option<bool> {
-        let value = self.final_value()?;
-        let types = match value {
+        self.may_be_of(name, head_of(name))
+    }
+
+    /// [`Value::may_be`] for a name whose [head](head_of) is known.
+    #[inline]
+    pub fn may_be_of(&self, name: &str, head: Option<&str>) -> Option<bool> {
+        let types = match self.final_value()? {
             Value::Empty | Value::Dead | Value::Error(_) | Value::Async(_) => return None,
             Value::Object(object) => object.types(),
             Value::I8(_) => i8::TYPES,
@@ -152,7 +157,7 @@ impl Value {
             Value::I64(_) => i64::TYPES,
             scalar => return Some(scalar.type_name() == name),
         };
-        Some(is_of(types, name))
+        Some(is_one_of(types, name, head))
     }
 
     /// The IR type of the value, or the name of its state.
@@ -350,7 +355,17 @@ pub fn scalar_tag(name: &str) -> Option<Discriminant<Value>> {
 #[doc(hidden)]
 /// True if the IR type `name` is one of `types`, in which `tensor` stands for all `tensor<...>`.
 pub fn is_of(types: &[&str], name: &str) -> bool {
-    types.contains(&name) || name.split_once('<').is_some_and(|(head, _)| types.contains(&head))
+    is_one_of(types, name, head_of(name))
+}
+
+#[inline]
+fn is_one_of(types: &[&str], name: &str, head: Option<&str>) -> bool {
+    types.iter().any(|&ty| ty == name || Some(ty) == head)
+}
+
+/// The part of an IR type before its parameters: `tensor` of `tensor<4xf32>`. None without parameters.
+pub fn head_of(name: &str) -> Option<&str> {
+    name.split_once('<').map(|(head, _)| head)
 }
 
 #[cfg(all(test, not(loom)))]

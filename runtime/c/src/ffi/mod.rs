@@ -34,6 +34,7 @@ use std::sync::Arc;
 #[cfg(feature = "compile")]
 use befrost::{Callable, Model, Run, Session};
 use befrost::{Datum, Error, ErrorCode, Program};
+use smallvec::SmallVec;
 
 #[cfg(feature = "libraries")]
 use crate::handle::LibraryValue;
@@ -84,7 +85,11 @@ fn invalid(message: impl Into<String>) -> Error {
 
 /// A handle with one reference.
 fn give<T: Kind>(value: T) -> *mut Handle<T> {
-    Arc::into_raw(Arc::new(Handle { tag: T::TAG, value })).cast_mut()
+    Arc::into_raw(handle(value)).cast_mut()
+}
+
+fn handle<T: Kind>(value: T) -> Arc<Handle<T>> {
+    Arc::new(Handle { tag: T::TAG, value })
 }
 
 /// Runs the body of a function: errors and panics become an error for the caller.
@@ -224,12 +229,12 @@ fn fits(n_places: usize, n_results: usize) -> Result<(), Error> {
 
 /// Gives results to the caller, for whom there are places: all or none. A result without a value is null.
 fn deliver(results: impl IntoIterator<Item = Option<Datum>>, out: *mut *mut bf_tensor) -> Result<(), Error> {
-    let mut made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
-    // The first one by itself, so that one result needs no list.
-    let first = made.next().transpose()?;
-    let others = made.collect::<Result<Vec<_>, Error>>()?;
-    let handle = |value: Option<TensorValue>| value.map_or(std::ptr::null_mut(), give);
-    store(first.into_iter().chain(others).map(handle), out);
+    let made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
+    let made = made.map(|value| Ok(value?.map(handle))).collect::<Result<SmallVec<[_; 4]>, Error>>()?;
+    let given = |made: Option<Arc<bf_tensor>>| {
+        made.map_or(std::ptr::null_mut(), |handle| Arc::into_raw(handle).cast_mut())
+    };
+    store(made.into_iter().map(given), out);
     Ok(())
 }
 

@@ -29,7 +29,7 @@ use self::sequential::{
 use super::check::n_passed;
 use super::kernels::Kernels;
 use befrost_kernel_api::executor::{
-    KernelEntry, KernelRef, KernelTable, LoadedFile, SharedData, Span, immediate, scalar_tag,
+    KernelEntry, KernelRef, KernelTable, LoadedFile, SharedData, Span, head_of, immediate, scalar_tag,
 };
 use befrost_kernel_api::kernel::{Completion, Form};
 use befrost_kernel_api::launch::launch;
@@ -152,17 +152,20 @@ pub(crate) struct ArgType {
     /// Tag of scalars of the type.
     tag: Option<Discriminant<Value>>,
     name: Box<str>,
+    /// The length of the name's head, if it has parameters.
+    n_head: Option<usize>,
 }
 
 impl ArgType {
     fn new(name: &str) -> ArgType {
-        ArgType { tag: scalar_tag(name), name: name.into() }
+        ArgType { tag: scalar_tag(name), name: name.into(), n_head: head_of(name).map(str::len) }
     }
 
     /// Whether a value may be passed. Errors, dead and unavailable values may.
     #[inline]
     pub(crate) fn accepts(&self, value: &Value) -> bool {
-        self.tag == Some(std::mem::discriminant(value)) || value.may_be(&self.name) != Some(false)
+        let head = || self.n_head.and_then(|n| self.name.get(..n));
+        self.tag == Some(std::mem::discriminant(value)) || value.may_be_of(&self.name, head()) != Some(false)
     }
 }
 
