@@ -5,7 +5,9 @@
 //! sums is one stream, which the executor runs as straight code.
 //!
 //! A recv only begins to wait, so it stays in the stream that starts its own: a part of a program begins all
-//! of its waits without a task for each.
+//! of its waits without a task for each. A send only hands over. A stream of sends and small kernels has no
+//! work that another thread could do meanwhile; as a task it would wait for the work of the stream that starts
+//! it, if the device has one thread, and the part that waits for what is sent with it. So it is merged, too.
 
 use super::{Analysis, Loops, Stream, StreamOptions, Streams};
 use crate::dialects::{Cost, Traits, dev};
@@ -76,13 +78,17 @@ impl Streams {
     /// For each stream, the stream that it is merged into, so that all are worth a task. `None` if one is
     /// enough.
     fn homes(&self, m: &Module, ops: &[OpId]) -> Option<Vec<u32>> {
-        let mut n_small = vec![0; self.streams.len()];
+        // Sends and recvs, and the others as if all were small.
+        let (mut meets, mut n_small) = (vec![false; self.streams.len()], vec![0; self.streams.len()]);
         for (op, stream) in self.kernels(m, ops) {
-            n_small[stream as usize] += if is_small(m, op) { 1 } else { WORTH_A_TASK };
+            match m.op_name_str(op) {
+                dev::SEND | dev::RECV => meets[stream as usize] = true,
+                _ => n_small[stream as usize] += if is_small(m, op) { 1 } else { WORTH_A_TASK },
+            }
         }
         let is_worth = |&stream: &u32| n_small[stream as usize] >= WORTH_A_TASK;
         let mut home: Vec<u32> = (0..self.streams.len() as u32).collect();
-        home.iter().filter(|stream| is_worth(stream)).nth(1)?;
+        home.iter().filter(|stream| is_worth(stream) || meets[**stream as usize]).nth(1)?;
         for stream in self.parents_first() {
             if let Some(Stream { parent: Some((parent, _)), .. }) = self.stream(stream)
                 && !is_worth(&stream)

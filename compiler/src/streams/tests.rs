@@ -207,3 +207,27 @@ fn long_work_does_not_delay_the_next_iteration() {
         split,
     );
 }
+
+/// A send that waits for small kernels only is in the stream that starts them, before its long kernels. One
+/// behind a long kernel of its own is a task with it.
+#[test]
+fn sends_of_small_kernels_are_no_tasks() {
+    let check_part = |before: &str, want: Option<&[u32]>| {
+        let text = format!(
+            "func.func @part(%step: !dev.step) -> i32 {{
+               %i = dev.recv in %step channel 3 from \"a\" : i32
+               %one = tfrt.constant.i32 1
+               %next = {before}(%i, %one) : (i32, i32) -> i32
+               dev.send %next in %step channel 4 to \"a\" : i32
+               %y = dev.recv in %step channel 2 from \"a\" : i32
+               %z = \"x.op\"(%y) : (i32) -> i32
+               tfrt.return %z : i32
+             }}"
+        );
+        check(&text, |m, block, options, _| {
+            assert_eq!(Analysis::new(m).stored(block, options).as_deref(), want, "{text}");
+        });
+    };
+    check_part("\"tfrt.add.i32\"", None);
+    check_part("\"x.long\"", Some(&[0, 0, 1, 1, 0, 0, 0]));
+}
