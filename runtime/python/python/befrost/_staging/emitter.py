@@ -27,8 +27,18 @@ REAL = frozenset(["Maximum", "Minimum", "Max", "Min", "ArgMax", "ArgMin", "TopKV
 VARIANT: TensorType = ("variant", [])
 
 
-# By their names, for which NumPy searches.
+# By their names, for which NumPy searches, and the names, which it makes each time.
 _DTYPES: dict[str, Any] = {}
+_NAMES: dict[Any, str] = {}
+_BOOL = np.dtype(bool)
+
+
+def name_of(dtype: np.dtype[Any]) -> str:
+    """A dtype's name."""
+    found = _NAMES.get(dtype)
+    if found is None:
+        found = _NAMES[dtype] = dtype.name
+    return found
 
 
 class Emitter:
@@ -107,10 +117,11 @@ class Emitter:
         source, target = np.dtype(source), np.dtype(target)
         if source == target:
             return id
-        if target == np.dtype(bool):
+        if target == _BOOL:
             return self.op("NotEqual", [id, self.constant(0, source)])[0]
+        name = name_of(target)
         _, dims = self.graph.type_of(id)
-        return self.op("Cast", [id], {"DstT": target.name}, [(target.name, dims)])[0]
+        return self.op("Cast", [id], {"DstT": name}, [(name, dims)])[0]
 
     def weak(self, kind: str, id: int) -> Weak:
         return Weak(kind, id)
