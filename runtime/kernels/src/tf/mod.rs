@@ -216,7 +216,7 @@ impl PreparedOp {
             _ => return None,
         };
         if may_overwrite.contains(&true)
-            && let Some(at) = small.overwrite(&tensors, |i| may_overwrite[i])
+            && let Some(at) = small.overwrite(&tensors, &|i| may_overwrite[i])
         {
             drop(tensors);
             return Some(std::mem::take(&mut values[at]));

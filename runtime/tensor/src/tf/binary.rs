@@ -53,7 +53,7 @@ pub fn binary(
         type Wide = <T as Number>::Wide;
         let shape = broadcast_shape(a.shape(), b.shape())?;
         if let Some(f) = Wide::ranged(op) {
-            return zip::<T, T>(a, b, shape, allocator, |a, b| T::narrow(f(a.widen(), b.widen(), in_range::<T>)));
+            return zip_by(a, b, shape, allocator, &|a: T, b: T| T::narrow(f(a.widen(), b.widen(), in_range::<T>)));
         }
         let f = Wide::binary(op).ok_or(TensorError::Unsupported { op: op.name(), dtype })?;
         if shape.num_elements() > 0 {
@@ -67,11 +67,11 @@ pub fn binary(
         }
         let max_shift = i128::from(<T as Number>::BITS) - 1;
         match op {
-            Binary::LeftShift | Binary::RightShift => zip::<T, T>(a, b, shape, allocator, |a, b| {
+            Binary::LeftShift | Binary::RightShift => zip_by(a, b, shape, allocator, &|a: T, b: T| {
                 T::narrow(f(a.widen(), Wide::clamp_shift(b.widen(), max_shift)))
             }),
             // As in TensorFlow, the quotient is rounded to the dtype before the floor.
-            Binary::FloorDiv => zip::<T, T>(a, b, shape, allocator, |a, b| {
+            Binary::FloorDiv => zip_by(a, b, shape, allocator, &|a: T, b: T| {
                 T::narrow(Wide::floor(T::narrow(f(a.widen(), b.widen())).widen()))
             }),
             _ => zip::<T, T>(a, b, shape, allocator, |a, b| T::narrow(f(a.widen(), b.widen()))),
@@ -217,7 +217,7 @@ pub fn clip_by_value(
             return Err(TensorError::Unsupported { op: "ClipByValue", dtype: x.dtype() });
         }
         let bounded = |x: &HostTensor, limit: &HostTensor, beyond: Ordering| {
-            zip::<T, T>(x, limit, x.shape().clone(), allocator, |x, limit| {
+            zip_by(x, limit, x.shape().clone(), allocator, &|x: T, limit: T| {
                 if limit.widen().order(x.widen()) == Some(beyond) { limit } else { x }
             })
         };
@@ -261,6 +261,18 @@ pub fn add_n(inputs: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Result<H
         sum = binary(Binary::Add, &sum, x, allocator)?;
     }
     Ok(sum)
+}
+
+/// [`zip`] by a function that is not known: one copy of the loops for each dtype.
+#[inline(never)]
+fn zip_by<T: Number>(
+    a: &HostTensor,
+    b: &HostTensor,
+    shape: Shape,
+    allocator: &Arc<dyn Allocator>,
+    f: &dyn Fn(T, T) -> T,
+) -> Result<HostTensor, TensorError> {
+    zip::<T, T>(a, b, shape, allocator, f)
 }
 
 pub(super) fn zip<A: Number, B: Element>(

@@ -82,6 +82,10 @@ impl OpRow {
     }
 }
 
+/// Gives the tensor that an elementwise operator writes to, from an operand of its shape and the operand's
+/// number. Not generic: one copy of the functions of all dtypes is large.
+type GiveOutput<'a, 'f> = dyn FnMut(&'a HostTensor, usize) -> Option<Cow<'a, HostTensor>> + 'f;
+
 impl Small {
     /// True if the operator's function may overwrite an operand with its result.
     pub fn may_overwrite(&self) -> bool {
@@ -94,7 +98,6 @@ impl Small {
     }
 
     /// The result; `None` if the call declines the operands.
-    #[inline]
     pub fn call(&self, operands: &[&HostTensor], allocator: &Arc<dyn Allocator>) -> Option<HostTensor> {
         let dtype = self.dtype(operands)?;
         match (self.kind, operands) {
@@ -115,7 +118,7 @@ impl Small {
                 _ => None,
             },
             _ => self
-                .elementwise(operands, |x, _| x.copied(allocator).ok().map(Cow::Owned))
+                .elementwise(operands, &mut |x, _| x.copied(allocator).ok().map(Cow::Owned))
                 .map(Cow::into_owned),
         }
     }
@@ -123,11 +126,10 @@ impl Small {
     /// Overwrites one of the operands with the result, one that `may` be overwritten and has its shape, and
     /// returns the number of that operand; `None` if the call declines the operands, which keep their
     /// elements. An operand that may be overwritten shares its memory with no other one.
-    #[inline]
-    pub fn overwrite(&self, operands: &[&HostTensor], may: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn overwrite(&self, operands: &[&HostTensor], may: &dyn Fn(usize) -> bool) -> Option<usize> {
         self.dtype(operands)?;
         let mut overwritten = None;
-        self.elementwise(operands, |x, i| {
+        self.elementwise(operands, &mut |x, i| {
             overwritten = may(i).then_some(i);
             overwritten.map(|_| Cow::Borrowed(x))
         })?;
@@ -142,11 +144,10 @@ impl Small {
 
     /// The result of an elementwise operator, in what `place` gives for an operand of its shape, and the
     /// number of that: the operand itself or a copy.
-    #[inline]
     fn elementwise<'a>(
         &self,
         operands: &[&'a HostTensor],
-        place: impl FnOnce(&'a HostTensor, usize) -> Option<Cow<'a, HostTensor>>,
+        place: &mut GiveOutput<'a, '_>,
     ) -> Option<Cow<'a, HostTensor>> {
         match (self.kind, operands) {
             (Kind::Unary(op, function), &[x]) if is_small(x.shape()) => unary((op, function), x, place),
@@ -183,7 +184,7 @@ fn larger(a: &HostTensor, b: &HostTensor) -> Option<Over> {
 fn unary<'a>(
     (op, function): (Unary, Option<Function>),
     x: &'a HostTensor,
-    place: impl FnOnce(&'a HostTensor, usize) -> Option<Cow<'a, HostTensor>>,
+    place: &mut GiveOutput<'a, '_>,
 ) -> Option<Cow<'a, HostTensor>> {
     match (x.dtype(), function) {
         (DType::F32, Some(function)) => {
@@ -206,10 +207,10 @@ fn binary<'a>(
     (op, arithmetic): (Binary, Option<Arithmetic>),
     (a, b): (&'a HostTensor, &'a HostTensor),
     over: Over,
-    place: impl FnOnce(&'a HostTensor, usize) -> Option<Cow<'a, HostTensor>>,
+    place: &mut GiveOutput<'a, '_>,
 ) -> Option<Cow<'a, HostTensor>> {
     let (shaped, other, i) = if over == Over::Left { (a, b, 0) } else { (b, a, 1) };
-    let place = move || place(shaped, i);
+    let mut place = || place(shaped, i);
     match (shaped.dtype(), op) {
         (DType::F32, _) => {
             if shaped.num_elements() == 1
@@ -392,7 +393,7 @@ mod tests {
             let own = operands[at].copied(&allocator).unwrap();
             let mut operands = operands.to_vec();
             operands[at] = &own;
-            match small.overwrite(&operands, |i| i == at) {
+            match small.overwrite(&operands, &|i| i == at) {
                 Some(overwritten) => {
                     assert_eq!(overwritten, at);
                     compare(&own);
@@ -400,10 +401,10 @@ mod tests {
                 None => assert_eq!(*own.read_bytes().unwrap(), *operands[at].read_bytes().unwrap()),
             }
         }
-        assert_eq!(small.overwrite(operands, |_| false), None);
+        assert_eq!(small.overwrite(operands, &|_| false), None);
         if small.may_overwrite() && operands.iter().all(|x| x.shape() == want.shape()) {
             let own: Vec<_> = operands.iter().map(|x| x.copied(&allocator).unwrap()).collect();
-            assert!(small.overwrite(&own.iter().collect::<Vec<_>>(), |_| true).is_some());
+            assert!(small.overwrite(&own.iter().collect::<Vec<_>>(), &|_| true).is_some());
         }
     }
 
