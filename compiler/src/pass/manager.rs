@@ -1,9 +1,12 @@
 //! The pass manager, which runs pipelines.
+//!
+//! A pass that left the module as it is, and said nothing, is not run again on the same op before another
+//! pass has changed the module: what it reads, anywhere in the module, is what it has read.
 
 use super::pipeline::{self, Instance, Nest, Step};
 use super::reports::{self, Row};
 use super::reproducer::Reproducer;
-use super::{Change, Pass, PassCx, Rewriter, errors};
+use super::{Change, OptionValue, Pass, PassCx, Rewriter, errors};
 use crate::diag::{self, Diagnostic};
 use crate::ir::{Module, OpId};
 use crate::print::{PrintOptions, print};
@@ -93,9 +96,10 @@ impl PassManager {
     ) -> Result<Change, Vec<Diagnostic>> {
         let mut steps = std::mem::take(&mut self.steps);
         let mut result = Ok(Change::Unchanged);
+        let mut idle = Vec::new();
         for i in 0..steps.len() {
             let before = options.reproduce.then(|| print(module, &PrintOptions::default()));
-            let change = Run { manager: self, module, options }.step(&mut steps[i]);
+            let change = Run { manager: self, module, options, idle: &mut idle }.step(&mut steps[i]);
             if let (Err(Failed), Some(before)) = (&change, before) {
                 let pipeline = format!("builtin.module({})", pipeline::text(&steps[i..]));
                 let reproducer = Reproducer { pipeline, verify_each: options.verify_each };
@@ -139,11 +143,20 @@ impl PassManager {
     }
 }
 
+/// A run of a pass without any effect.
+struct Idle {
+    pass: &'static str,
+    options: Vec<OptionValue>,
+    root: OpId,
+}
+
 /// One run of a pipeline.
 struct Run<'a, 'o> {
     manager: &'a mut PassManager,
     module: &'a mut Module,
     options: &'a mut RunOptions<'o>,
+    /// Since the module has changed.
+    idle: &'a mut Vec<Idle>,
 }
 
 impl Run<'_, '_> {
@@ -182,6 +195,10 @@ impl Run<'_, '_> {
     fn pass(&mut self, instance: &mut Instance, root: OpId) -> Result<Change, Failed> {
         let pass = instance.pass;
         self.notify(Event::Before(pass), root);
+        if self.is_idle(instance, root) {
+            self.notify(Event::After(pass, Change::Unchanged), root);
+            return Ok(Change::Unchanged);
+        }
         let start = Instant::now();
         let cx = PassCx::new(pass, &instance.options);
         let module = &mut *self.module;
@@ -194,6 +211,7 @@ impl Run<'_, '_> {
         let (counters, mut diagnostics, text) = cx.finish();
         diag::sort(&mut diagnostics);
         let failed = diag::has_errors(&diagnostics);
+        let is_silent = diagnostics.is_empty() && text.is_empty() && counters.iter().all(|n| *n == 0);
         self.manager.diagnostics.extend(diagnostics);
         if !text.is_empty() {
             self.notify(Event::Text(&text), root);
@@ -214,8 +232,23 @@ impl Run<'_, '_> {
             return Err(Failed);
         }
         self.module.drop_dead_constants();
+        match change {
+            Change::Changed => self.idle.clear(),
+            Change::Unchanged if is_silent => {
+                self.idle.push(Idle { pass: pass.name, options: instance.options.clone(), root });
+            }
+            Change::Unchanged => {}
+        }
         self.notify(Event::After(pass, change), root);
         Ok(change)
+    }
+
+    /// True if the pass would find what it found in vain.
+    fn is_idle(&self, instance: &Instance, root: OpId) -> bool {
+        let is_this = |idle: &Idle| {
+            idle.pass == instance.pass.name && idle.root == root && idle.options == instance.options
+        };
+        self.idle.iter().any(is_this)
     }
 
     fn is_well_formed(&mut self, pass: &Pass, change: Change) -> bool {

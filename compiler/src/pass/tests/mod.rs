@@ -1,6 +1,7 @@
 //! Tests of the pass manager and of pipelines. The files in `testdata/pass` test the passes.
 
 mod control_flow;
+mod idle;
 
 use super::*;
 use crate::diag::{Diagnostic, Severity};
