@@ -3,6 +3,7 @@
 use crate::dialects::{Access, EffectResource, Effects, Traits};
 use crate::ir::{Module, OpId, StrId, names};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 
 /// True for an op directly in a graph whose values may be dead, or in an island of one. It must not lose
 /// operands or leave the island, from which its deadness comes.
@@ -31,7 +32,7 @@ pub fn would_be_trivially_dead(m: &Module, op: OpId) -> bool {
     if stays(op) || is_in_island(m, op) {
         return false;
     }
-    let mut todo = vec![op];
+    let mut todo: SmallVec<[OpId; 8]> = smallvec![op];
     while let Some(op) = todo.pop() {
         let Some(def) = m.def(op) else { return false };
         match &def.effects {

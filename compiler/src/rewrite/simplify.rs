@@ -12,6 +12,7 @@ use super::{Change, Rewriter, would_be_trivially_dead};
 use crate::dialects::{Effects, Traits};
 use crate::ir::{BlockId, Module, OpId, RegionId, ValueDef, ValueId};
 use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 /// Simplifies all regions inside of `root`.
 pub fn simplify_regions(r: &mut Rewriter<'_>, root: OpId) -> Change {
@@ -93,6 +94,8 @@ fn erase_dead(r: &mut Rewriter<'_>, root: OpId) -> Change {
     let preds = predecessors(m, &blocks);
     let mut live =
         Live { m, preds: &preds, ops: FxHashSet::default(), todo: Vec::new(), values: FxHashSet::default() };
+    live.ops.reserve(ops.len());
+    live.values.reserve(ops.len());
     live.op(root);
     // Blocks whose arguments cannot be removed.
     let fixed = blocks.iter().filter(|b| !can_drop(m, **b, &preds));
@@ -144,12 +147,12 @@ impl Live<'_> {
     /// Marks an op as live, and the ops with effects inside of it.
     fn op(&mut self, op: OpId) {
         let m = self.m;
-        let mut todo = vec![op];
+        let mut todo: SmallVec<[OpId; 8]> = smallvec![op];
         while let Some(op) = todo.pop() {
             if !self.ops.insert(op) {
                 continue;
             }
-            let handed: Vec<_> =
+            let handed: SmallVec<[_; 2]> =
                 (0..m.successors(op).len()).map(|i| (i, m.successor_operands(op, i))).collect();
             for (at, value) in m.operands(op).enumerate() {
                 let args = handed.iter().filter_map(|(i, range)| {
