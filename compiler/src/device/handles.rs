@@ -97,7 +97,7 @@ impl HandleDevices {
         let mut sets = Sets::<ValueId>::default();
         let mut of_set: Vec<(ValueId, DeviceIndex)> = Vec::new();
         let mut order: Vec<OpId> = functions.values().copied().collect();
-        order.sort_by_key(|op| op.0);
+        order.sort_unstable();
         for op in order.into_iter().flat_map(|function| m.walk(function)) {
             ties(m, op, &functions, &mut |a, b| sets.join(a, b));
             // Control flow is where its predicate is, and primitives follow the resource.

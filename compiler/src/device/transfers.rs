@@ -124,7 +124,7 @@ pub(super) fn remove(r: &mut Rewriter<'_>) {
 /// The functions of a module in its order.
 pub(super) fn sorted_functions(m: &Module) -> Vec<OpId> {
     let mut found: Vec<OpId> = functions(m).into_values().collect();
-    found.sort_by_key(|op| op.0);
+    found.sort_unstable();
     found
 }
 

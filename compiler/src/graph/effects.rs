@@ -205,7 +205,7 @@ impl EffectState {
                 }
             }
         }
-        found.sort_by_key(|value| value.0);
+        found.sort_unstable();
         found.dedup();
         found
     }

@@ -59,7 +59,7 @@ fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     if ours.is_empty() {
         return Change::Unchanged;
     }
-    ours.sort_by_key(|op| op.0);
+    ours.sort_unstable();
     let (loops, effectful): (FxHashSet<StrId>, FxHashSet<StrId>) =
         effectful(m, &functions).into_iter().partition(|name| frame(m, functions[name]) == Some("loop"));
     let called: FxHashSet<StrId> =

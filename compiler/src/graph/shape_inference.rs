@@ -81,7 +81,7 @@ impl Inference {
         let before = self.n_changes;
         let functions = functions(r.ir());
         let mut order: Vec<OpId> = functions.values().copied().collect();
-        order.sort_by_key(|op| op.0);
+        order.sort_unstable();
         for &function in &order {
             for op in body(r.ir(), function) {
                 if r.ir().op_name_str(op) == GRAPH {

@@ -258,7 +258,7 @@ impl<'a> PrimitiveSlots<'a> {
             found.extend(m.operands(op).map(|value| origin(m, value)));
             found.extend(m.results(op));
         }
-        found.sort_by_key(|value| value.0);
+        found.sort_unstable();
         found.dedup();
         found
     }
@@ -316,7 +316,7 @@ impl<'a> PrimitiveSlots<'a> {
     /// How often all values cross that primitives read or make.
     fn all_crossings(&self) -> u64 {
         let mut values: Vec<ValueId> = (0..self.all.len()).flat_map(|slot| self.values(slot)).collect();
-        values.sort_by_key(|value| value.0);
+        values.sort_unstable();
         values.dedup();
         self.crossings(&values)
     }

@@ -207,7 +207,7 @@ impl Divide<'_, '_, '_> {
                 }
             }
         }
-        found.sort_by_key(|op| op.0);
+        found.sort_unstable();
         let n = self.waiters.sets.len();
         let number = *self.waiters.sets.entry(found).or_insert(n);
         self.waiters.of_chains.insert((chain, part), number);

@@ -77,7 +77,7 @@ impl Estimated {
         // Groups inside of functions that have a choice are placed with the op that calls the functions.
         let mut leader: Vec<usize> = (0..groups.all.len()).collect();
         let mut roots: Vec<OpId> = functions.values().copied().filter(|&op| !m.is_private(op)).collect();
-        roots.sort_by_key(|op| op.0);
+        roots.sort_unstable();
         let mut tasks = Vec::new();
         for &root in &roots {
             for op in body(m, root).into_iter().filter(|&op| is_placed(m, op)) {

@@ -75,7 +75,7 @@ impl Groups {
     pub(super) fn of_module(m: &Module, cx: &PassCx<'_>, soft: bool) -> Groups {
         let functions = functions(m);
         let mut order: Vec<OpId> = functions.values().copied().collect();
-        order.sort_by_key(|op| op.0);
+        order.sort_unstable();
         let (mut specs, mut named) = (Specs::default(), NamedSpecs::default());
         let (mut sets, mut known) = (Sets::<Tied>::default(), Ties::default());
         let mut ops = Vec::new();

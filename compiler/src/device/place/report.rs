@@ -39,7 +39,7 @@ pub(super) fn table(
     let mut rows: Vec<[String; 5]> = vec![["op", "device", "why", "start", "end"].map(str::to_owned)];
     // A read of a reference belongs to the op that reads.
     let mut ops: Vec<OpId> = groups.of.keys().copied().filter(|&op| m.op_name_str(op) != READ_REF).collect();
-    ops.sort_by_key(|op| op.0);
+    ops.sort_unstable();
     let mut counts = vec![0usize; devices.len()];
     for op in ops {
         let group = groups.of[&op];

@@ -98,7 +98,7 @@ impl Layout {
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let device = costs::device(cx.text("layout"));
     let mut order: Vec<OpId> = functions(r.ir()).into_values().collect();
-    order.sort_by_key(|op| op.0);
+    order.sort_unstable();
     for function in order {
         let m = r.ir();
         let [region] = m.regions_of(function) else { continue };

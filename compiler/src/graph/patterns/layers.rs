@@ -87,9 +87,9 @@ impl Factors {
     /// True if the factors are `number` and `values`, in any order.
     fn are(&self, number: f64, values: &[ValueId]) -> bool {
         let mut wanted = values.to_vec();
-        wanted.sort_by_key(|value| value.0);
+        wanted.sort_unstable();
         let mut found = self.values.clone();
-        found.sort_by_key(|value| value.0);
+        found.sort_unstable();
         found == wanted && (self.number - number).abs() <= 1e-5 * number.abs()
     }
 }

@@ -57,7 +57,7 @@ const FROM_ELEMENTS: &str = "tensor.from_elements";
 
 fn run(r: &mut Rewriter<'_>, cx: &PassCx<'_>) -> Change {
     let mut all: Vec<OpId> = functions(r.ir()).into_values().collect();
-    all.sort_by_key(|op| op.0);
+    all.sort_unstable();
     let blocks: Vec<BlockId> = all.iter().filter_map(|&function| r.ir().only_block(function)).collect();
     blocks.iter().for_each(|&block| drop_identities(r, block));
     let mut classes = Classes::of(r.ir(), &blocks);

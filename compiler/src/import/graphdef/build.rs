@@ -417,7 +417,7 @@ impl<'g> Importer<'g> {
         if operands.len() != takes.len() {
             return Err(format!("{} inputs, {} expected", operands.len(), takes.len()));
         }
-        controls.sort_by_key(|value| value.0);
+        controls.sort_unstable();
         controls.dedup();
         for (operand, takes_reference) in operands.iter_mut().zip(takes) {
             let element = self.m.cx.element(self.m.value_type(*operand));
