@@ -447,6 +447,32 @@ pub(crate) const COMPOSED: &[(&str, &str, &str, &str)] = &[
         "2x2; 2x2",
     ),
     (
+        "complex activations",
+        "3; 3",
+        r#"  %z = "tf.Complex"(%x0, %x1) : (TYPE0, TYPE1) -> tensor<3xcomplex<f64>>
+  %w = "tf.Tanh"(%z) : (tensor<3xcomplex<f64>>) -> tensor<3xcomplex<f64>>
+  %v = "tf.Sigmoid"(%w) : (tensor<3xcomplex<f64>>) -> tensor<3xcomplex<f64>>
+  %y0 = "tf.Real"(%v) : (tensor<3xcomplex<f64>>) -> tensor<3xf64>
+  %y1 = "tf.Imag"(%v) : (tensor<3xcomplex<f64>>) -> tensor<3xf64>
+"#,
+        "3; 3",
+    ),
+    (
+        "complex sparse products",
+        "3; 3",
+        r#"  %z = "tf.Complex"(%x0, %x1) : (TYPE0, TYPE1) -> tensor<3xcomplex<f64>>
+  %i = "tf.Const"() <{value = dense<[[0, 1], [0, 2], [1, 0]]> : tensor<3x2xi64>}> : () -> tensor<3x2xi64>
+  %n = "tf.Const"() <{value = dense<[2, 3]> : tensor<2xi64>}> : () -> tensor<2xi64>
+  %a = "tf.Const"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
+  %b = "tf.ExpandDims"(%z, %a) : (tensor<3xcomplex<f64>>, tensor<i32>) -> tensor<3x1xcomplex<f64>>
+  %c = "tf.SparseTensorDenseMatMul"(%i, %z, %n, %b) : (tensor<3x2xi64>, tensor<3xcomplex<f64>>, tensor<2xi64>, tensor<3x1xcomplex<f64>>) -> tensor<2x1xcomplex<f64>>
+  %d = "tf.SparseTensorDenseMatMul"(%i, %z, %n, %c) <{adjoint_a = true}> : (tensor<3x2xi64>, tensor<3xcomplex<f64>>, tensor<2xi64>, tensor<2x1xcomplex<f64>>) -> tensor<3x1xcomplex<f64>>
+  %y0 = "tf.Real"(%d) : (tensor<3x1xcomplex<f64>>) -> tensor<3x1xf64>
+  %y1 = "tf.Imag"(%d) : (tensor<3x1xcomplex<f64>>) -> tensor<3x1xf64>
+"#,
+        "3x1; 3x1",
+    ),
+    (
         "Fourier transforms",
         "2x2x4; 2x2x4",
         r#"  %z = "tf.Complex"(%x0, %x1) : (TYPE0, TYPE1) -> tensor<2x2x4xcomplex<f64>>

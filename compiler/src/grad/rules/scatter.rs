@@ -201,7 +201,7 @@ fn sparse_product(g: &Vjp<'_, '_>) {
     let (adj_a, adj_b) = (g.flag("adjoint_a"), g.flag("adjoint_b"));
     if g.wants(3) {
         let attrs = [("adjoint_a", At::Bool(!adj_a))];
-        let product = g.op(Op::SparseTensorDenseMatMul, &[indices, values.conj(), shape, g.d()], &attrs);
+        let product = g.op(Op::SparseTensorDenseMatMul, &[indices, values, shape, g.d()], &attrs);
         g.dx(3, if adj_b { product.adjoint() } else { product });
     }
     if g.wants(1) {

@@ -64,7 +64,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::Neg => Rule(|g| g.dx(0, -g.d())),
         Op::Reciprocal => Rule(|g| g.dx(0, g.y(0).bin(Op::ReciprocalGrad, g.d()))),
         Op::Rsqrt => Rule(|g| g.dx(0, g.y(0).bin(Op::RsqrtGrad, g.d()))),
-        Op::Sigmoid => Rule(|g| g.dx(0, g.y(0).bin(Op::SigmoidGrad, g.d()))),
+        Op::Sigmoid => Rule(|g| g.dx(0, g.y(0).conj().bin(Op::SigmoidGrad, g.d()))),
         // Zero, not missing: as TensorFlow's.
         Op::Sign => Rule(|g| g.dx(0, g.x(0).zeros())),
         Op::Sin => Rule(|g| g.dx(0, g.d() * g.x(0).conj().un(Op::Cos))),
@@ -78,7 +78,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::Sqrt => Rule(|g| g.dx(0, g.y(0).bin(Op::SqrtGrad, g.d()))),
         Op::Square => Rule(|g| g.dx(0, g.d() * (2.0 * g.x(0).conj()))),
         Op::Tan => Rule(|g| g.dx(0, g.d() * square(g.x(0).conj().un(Op::Cos).un(Op::Reciprocal)))),
-        Op::Tanh => Rule(|g| g.dx(0, g.y(0).bin(Op::TanhGrad, g.d()))),
+        Op::Tanh => Rule(|g| g.dx(0, g.y(0).conj().bin(Op::TanhGrad, g.d()))),
         Op::Angle => Rule(|g| {
             let (re, im) = (g.x(0).part(Op::Real), g.x(0).part(Op::Imag));
             g.dx(0, -(g.d().complex(g.d().zeros()) / im.complex(re)));
