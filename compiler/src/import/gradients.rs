@@ -11,9 +11,9 @@ use befrost_tensor::tf::op::{Op, Type};
 
 use super::GradientRequest;
 use super::errors::{self, Refusal};
-use crate::dialects::tf;
+use crate::dialects::{tf, tf_executor};
 use crate::grad::{Unconnected, append};
-use crate::ir::{BlockId, LocId, Module, TypeId, ValueId, free_name};
+use crate::ir::{BlockId, LocId, Module, OpId, TypeId, ValueId, free_name};
 use crate::rewrite::{InsertionPoint, Rewriter};
 
 /// Maximum order of derivatives; each order multiplies the graph.
@@ -126,7 +126,7 @@ fn gradient_type(m: &mut Module, x: ValueId, name: &str) -> Result<TypeId, Refus
         Some((Type::Dense(_), false)) => return Ok(ty),
         Some((element @ Type::Dense(_), true)) => tf::element(&mut m.cx, element, false),
         Some((Type::Resource, false)) => {
-            let op = m.defining_op(x).filter(|&op| tf::operator(m, op) == Some(Op::VarHandleOp));
+            let op = source(m, x).filter(|&op| tf::operator(m, op) == Some(Op::VarHandleOp));
             let element = op.and_then(|op| m.cx.as_type(m.attr_named(op, "dtype")?));
             element.ok_or_else(|| {
                 errors::unusable("differentiate by", name, "it is the handle of no variable")
@@ -135,4 +135,15 @@ fn gradient_type(m: &mut Module, x: ValueId, name: &str) -> Result<TypeId, Refus
         _ => return Err(errors::unusable("differentiate by", name, "it is no tensor of numbers")),
     };
     Ok(tf::tensor(&mut m.cx, None, element))
+}
+
+/// The op that makes a value; for a result of a graph of dataflow control flow, the op inside of it.
+fn source(m: &Module, value: ValueId) -> Option<OpId> {
+    let op = m.defining_op(value)?;
+    if m.op_name_str(op) != tf_executor::GRAPH {
+        return Some(op);
+    }
+    let at = m.results(op).position(|result| result == value)?;
+    let end = m.last_op(tf_executor::block_of(m, op)?)?;
+    m.defining_op(tf_executor::data_operands(m, end).nth(at)?)
 }
