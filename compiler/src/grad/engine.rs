@@ -285,10 +285,27 @@ impl<'e, 'm> Engine<'e, 'm> {
     /// Zeros as the gradient of a value.
     pub(super) fn zeros(&mut self, at: OpId, of: ValueId) -> Result<ValueId, Undifferentiable> {
         let ty = self.gradient_type(of);
+        self.zeros_of_type(at, of, ty)
+    }
+
+    /// Zeros of type `ty` as the gradient of a value.
+    fn zeros_of_type(&mut self, at: OpId, of: ValueId, ty: TypeId) -> Result<ValueId, Undifferentiable> {
         self.emit(at, at, |g| {
             let of = g.val(of);
             if of.ty() == ty { of.zeros().id } else { of.shape().filled(ty, 0.0).id }
         })
+    }
+
+    /// Zeros as the gradient of a function's argument, given an operand of its call: what the handle of a
+    /// variable stands for is not known where nothing reads it.
+    pub(super) fn zeros_of_argument(
+        &mut self,
+        at: OpId,
+        argument: ValueId,
+        operand: ValueId,
+    ) -> Result<ValueId, Undifferentiable> {
+        let ty = self.gradient_type(if is_resource(self.m(), argument) { operand } else { argument });
+        self.zeros_of_type(at, argument, ty)
     }
 
     /// The type of the gradient of a value: for a variable's handle that of its value.
@@ -360,6 +377,11 @@ impl<'e, 'm> Engine<'e, 'm> {
         }
         None
     }
+}
+
+/// True for the handle of a variable.
+pub(super) fn is_resource(m: &Module, value: ValueId) -> bool {
+    tf::type_of(&m.cx, m.value_type(value)).is_some_and(|(ty, _)| ty == Type::Resource)
 }
 
 /// The ops of a block in front of an op.

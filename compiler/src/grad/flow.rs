@@ -12,10 +12,10 @@
 //! The backward loop carries the gradients of the loop-carried values; for a value that does not change, the
 //! carried gradient is the sum over the iterations.
 
-use befrost_tensor::tf::op::{Op, Type};
+use befrost_tensor::tf::op::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::engine::{Engine, Undifferentiable, is_differentiable};
+use super::engine::{Engine, Undifferentiable, is_differentiable, is_resource};
 use super::errors;
 use super::functions::{Bound, Draft, PairKey};
 use super::keep::Kept;
@@ -448,7 +448,7 @@ impl Engine<'_, '_> {
             for &i in &grads {
                 if draft.grads[i].is_none() {
                     let arg = draft.args(self.m())[i];
-                    draft.grads[i] = Some(self.zeros(draft.end, arg)?);
+                    draft.grads[i] = Some(self.zeros_of_argument(draft.end, arg, args[i])?);
                 }
             }
         }
@@ -575,7 +575,7 @@ impl Engine<'_, '_> {
         for &i in &which {
             if draft.grads[i].is_none() {
                 let arg = draft.args(self.m())[i];
-                draft.grads[i] = Some(self.zeros(draft.end, arg)?);
+                draft.grads[i] = Some(self.zeros_of_argument(draft.end, arg, operands[i])?);
             }
         }
         let m = self.m();
@@ -662,8 +662,4 @@ impl Engine<'_, '_> {
         let dxs = which.into_iter().zip(grads).filter(|(i, _)| wants[*i]).collect();
         Ok(Through { dxs, replaced })
     }
-}
-
-fn is_resource(m: &Module, value: ValueId) -> bool {
-    tf::type_of(&m.cx, m.value_type(value)).is_some_and(|(ty, _)| ty == Type::Resource)
 }
