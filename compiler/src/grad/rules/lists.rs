@@ -17,8 +17,8 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         }),
         Op::TensorListPopBack => Rule(|g| {
             let list = g.dy(0).unwrap_or_else(|| {
-                let attrs = [("element_dtype", of_items(g))];
-                g.op(Op::EmptyTensorList, &[shape_of_elements(g, g.x(0)), g.int_value(-1)], &attrs)
+                let n = g.x(0).un(Op::TensorListLength) - g.int_value(1);
+                reserved(g, shape_of_elements(g, g.x(0)), n, g.y(1).element())
             });
             let item = g.dy(1).unwrap_or_else(|| g.y(1).zeros());
             g.dx(0, g.op(Op::TensorListPushBack, &[list, item], &[]));
@@ -102,11 +102,6 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::OptionalGetValue => Rule(|g| g.dx(0, g.op(Op::OptionalFromValue, &g.ds(), &[]))),
         _ => return None,
     })
-}
-
-/// The element type of the list that an op pops from.
-fn of_items<'g>(g: &'g Vjp<'_, '_>) -> At<'g> {
-    At::Type(g.y(1).element())
 }
 
 /// A list without its last element, and that element, which is like `item`.
