@@ -222,9 +222,9 @@ pub(crate) const OPERATORS: &[&str] = &[
     // Indices.
     "Gather: 4x2; =[3,0,3]:3xi32 -> 3x2",
     "GatherV2: 4x2; =[[3,0],[1,3]]:2x2xi32; =0:i32 -> 2x2x2",
-    "~GatherV2: 2x4x2; =[3,0,3]:3xi32; =1:i32 -> 2x3x2",
-    "~GatherV2: 2x4x3; =[[3,0],[1,1]]:2x2xi32; =1:i32 -> 2x2x3 <{batch_dims = 1 : i64}>",
-    "~GatherV2: 2x3x4; =[[3,0],[1,1]]:2x2xi32; =2:i32 -> 2x3x2 <{batch_dims = 1 : i64}>",
+    "GatherV2: 2x4x2; =[3,0,3]:3xi32; =1:i32 -> 2x3x2",
+    "GatherV2: 2x4x3; =[[3,0],[1,1]]:2x2xi32; =1:i32 -> 2x2x3 <{batch_dims = 1 : i64}>",
+    "GatherV2: 2x3x4; =[[3,0],[1,1]]:2x2xi32; =2:i32 -> 2x3x2 <{batch_dims = 1 : i64}>",
     "GatherNd: 3x2; =[[0,1],[2,0]]:2x2xi32 -> 2",
     "ScatterNd: =[[1],[3],[1]]:3x1xi32; 3x2; =[4,2]:2xi32 -> 4x2",
     "ScatterNdNonAliasingAdd: 4x2; =[[1],[3]]:2x1xi32; 2x2 -> 4x2",

@@ -1,7 +1,7 @@
 //! Operators that gather and scatter by index. Rows of a first axis become slices.
 
 use befrost_tensor::DType;
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Op, Type};
 
 use crate::grad::val::Val;
 use crate::grad::vjp::Differentiation::{self, Rule};
@@ -14,7 +14,7 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::RaggedGather => Rule(ragged_gather),
         Op::ResourceGather => Rule(|g| match g.int("batch_dims").unwrap_or(0) {
             0 => rows(g, g.x(0).shape().element_at(0)),
-            batch => along(g, batch, batch, g.x(0).shape()),
+            batch => along(g, g.int_value(batch), g.int_value(batch)),
         }),
         Op::GatherNd | Op::ResourceGatherNd => Rule(|g| {
             let (x, indices) = (g.x(0), g.x(1));
@@ -132,67 +132,66 @@ fn rows(g: &Vjp<'_, '_>, n: Val<'_>) {
     g.dx_any(0, Grad::Slices(Slices { values: values.id, indices: flat.id, rows: n.id }));
 }
 
-fn gather(g: &Vjp<'_, '_>) {
-    let x = g.x(0);
+fn gather<'g>(g: &'g Vjp<'_, '_>) {
+    let (x, indices, axis) = (g.x(0), g.x(1), g.x(2).cast(DType::I32));
     let batch = g.int("batch_dims").unwrap_or(0);
-    let batch = if batch < 0 { g.x(1).rank().map_or(batch, |rank| batch + rank as i64) } else { batch };
-    let axis = match g.x(2).known_ints().as_deref() {
-        Some(&[axis]) if axis >= 0 => axis,
-        Some(&[axis]) if x.rank().is_some() => axis + x.rank().map_or(0, |rank| rank as i64),
-        _ => return g.refuse("the axis is not known"),
+    let from_end = |i: i64, of: Val<'g>| match of.rank() {
+        Some(rank) => g.int_value(i + rank as i64),
+        None => of.rank_value() + g.int_value(i),
     };
-    match (axis, batch) {
-        (0, 0) => rows(g, x.size(0)),
-        _ => along(g, axis, batch, x.shape()),
-    }
+    let batch = if batch < 0 { from_end(batch, indices) } else { g.int_value(batch) };
+    let axis = match axis.known_ints().as_deref() {
+        Some(&[axis]) if axis < 0 => from_end(axis, x),
+        Some(&[axis]) => g.int_value(axis),
+        _ => axis.bin(Op::FloorMod, x.rank_value()),
+    };
+    let is_zero = |value: Val<'_>| value.known_ints().as_deref() == Some(&[0]);
+    if is_zero(axis) && is_zero(batch) { rows(g, x.size(0)) } else { along(g, axis, batch) }
 }
 
-/// The gradient of slices gathered along an axis, in each element of a batch. With the axes of the batch and
-/// of the indices moved to the front, the slices are rows of one table.
+/// The gradient of slices gathered along an axis, in each element of a batch. The slices are rows of one
+/// table.
 ///
 /// ```text
-/// d: [batch, before, indices, after] ─▶ [batch, indices, before, after]
-///     ─▶ [batch * indices, before, after]
+/// d: [batch, before, indices, after] ─▶ [batch * indices, before, after]
 ///     ─sum by batch and index─▶ [batch * size, before, after] ─▶ [batch, before, size, after]
 /// ```
-fn along(g: &Vjp<'_, '_>, axis: i64, batch: i64, shape: Val<'_>) {
+fn along<'g>(g: &'g Vjp<'_, '_>, axis: Val<'g>, batch: Val<'g>) {
     let (x, indices, d) = (g.x(0), g.x(1), g.d());
-    let (Some(rank), Some(n)) = (d.rank().or(g.y(0).rank()), indices.rank()) else {
-        return g.refuse("the number of axes is not known");
+    // An axis, and its number if that is known.
+    let place = |value: Val<'g>| {
+        let known = value.known_ints().and_then(|ints| usize::try_from(*ints.first()?).ok());
+        (value, known)
     };
-    let (rank, n) = (rank as i64, n as i64 - batch);
-    let in_front = [
-        (0..batch).collect::<Vec<_>>(),
-        (axis..axis + n).collect(),
-        (batch..axis).collect(),
-        (axis + n..rank).collect(),
-    ]
-    .concat();
-    let shape = x.with(shape.id);
-    let part = |from: i64, to: i64| shape.slice(g.ints_value(&[from]), g.ints_value(&[to - from]));
-    let (batches, before) = (part(0, batch), part(batch, axis));
-    let behind = shape.slice(g.ints_value(&[axis + 1]), g.ints_value(&[-1]));
-    let size = part(axis, axis + 1);
-    let table = d.transpose(g.ints_value(&in_front));
-    let table = table.reshape(Val::concat(&[g.ints_value(&[-1]), before, behind], 0));
-    let n_batches = g.op(Op::Prod, &[batches, g.int_value(0)], &[]);
-    let size_of_one = size.reshaped(&[]);
-    let first = x.range(n_batches) * size_of_one;
-    let numbers =
-        indices.cast(DType::I32).reshape(Val::concat(&[n_batches.expand(0), g.ints_value(&[-1])], 0));
-    let numbers = (numbers + first.expand(-1)).reshaped(&[-1]);
-    let sums = g.op(Op::UnsortedSegmentSum, &[table, numbers, n_batches * size_of_one], &[]);
-    let sums = sums.reshape(Val::concat(&[batches, size, before, behind], 0));
-    // [batch, size, before, after] ─▶ [batch, before, size, after].
-    let rank = rank - n + 1;
-    let back = [
-        (0..batch).collect::<Vec<_>>(),
-        (batch + 1..axis + 1).collect(),
-        vec![batch],
-        (axis + 1..rank).collect(),
-    ]
-    .concat();
-    g.dx(0, sums.transpose(g.ints_value(&back)));
+    // The number of elements of the axes from one on to another one, or to the last.
+    let n = |of: Val<'_>, from: (Val<'g>, Option<usize>), to: Option<(Val<'g>, Option<usize>)>| {
+        let known = of.dims().filter(|_| of.element() != Type::Resource).and_then(|dims| {
+            let to = to.map_or(Some(dims.len()), |to| to.1)?;
+            Some(dims.get(from.1?..to)?.iter().product())
+        });
+        known.map_or_else(
+            || {
+                let size = to.map_or(g.int_value(-1), |to| to.0 - from.0);
+                let sizes = of.shape().slice(from.0.expand(0), size.expand(0));
+                g.op(Op::Prod, &[sizes, g.int_value(0)], &[])
+            },
+            |n| g.int_value(n),
+        )
+    };
+    let (axis, batch) = (place(axis), place(batch));
+    let after_axis = (axis.0 + g.int_value(1), axis.1.map(|axis| axis + 1));
+    let (batches, before) = (n(indices, (g.int_value(0), Some(0)), Some(batch)), n(x, batch, Some(axis)));
+    let (size, after) = (n(x, axis, Some(after_axis)), n(x, after_axis, None));
+    let each = n(indices, batch, None);
+    let shape = |sizes: &[Val<'_>]| g.op(Op::Pack, sizes, &[]);
+    let turned = |value: Val<'_>| g.x(0).with(value.id).transpose(g.ints_value(&[0, 2, 1, 3]));
+    let table = turned(d.reshape(shape(&[batches, before, each, after])));
+    let table = table.reshape(shape(&[batches * each, before, after]));
+    let first = x.range(batches) * size;
+    let numbers = indices.cast(DType::I32).reshape(shape(&[batches, each])) + first.expand(-1);
+    let numbers = numbers.reshape((batches * each).expand(0));
+    let sums = g.op(Op::UnsortedSegmentSum, &[table, numbers, batches * size], &[]);
+    g.dx(0, turned(sums.reshape(shape(&[batches, size, before, after]))).reshape_like(x));
 }
 
 /// The gradient of a product with a sparse matrix: by the dense matrix, and by the sparse matrix's values.
