@@ -260,6 +260,8 @@ pub(crate) const OPERATORS: &[&str] = &[
     "Einsum: 2x3; 4x3 -> 2 <{equation = \"ab,cb->a\"}>",
     "Einsum: 2x2x3; 3x2 -> 2x2x2 <{equation = \"...ab,bc->...ac\"}>",
     "Einsum: 2x3 -> 3 <{equation = \"ab->b\"}>",
+    "Einsum: 2x3x4 -> 2x3 <{equation = \"...a->...\"}>",
+    "Einsum: 2x3x4x2; 3x1x5 -> 3x4x5 <{equation = \"a...b,...c->...c\"}>",
     "Einsum: 3x3 -> 3 <{equation = \"aa->a\"}>",
     "Einsum: 3x3 -> s <{equation = \"aa->\"}>",
     // Layers.

@@ -138,7 +138,10 @@ fn operand(g: &Vjp<'_, '_>, i: usize, label: &str, other: Option<(Val<'_>, &str)
         return if has_dots || gets_dots { g.dx_sum(i, found) } else { g.dx(i, found) };
     }
     if has_dots || gets_dots {
-        return g.refuse("the equation sums or repeats a label beside an ellipsis");
+        return match has_dots && letters(label).all(|c| letters(label).filter(|&o| o == c).count() == 1) {
+            true => g.dx_sum(i, summed(x, found, label, &kept)),
+            false => g.refuse("the equation repeats a label beside an ellipsis"),
+        };
     }
     // The missing labels as new axes, in place.
     let all: Vec<char> = label.chars().collect();
@@ -157,6 +160,17 @@ fn operand(g: &Vjp<'_, '_>, i: usize, label: &str, other: Option<(Val<'_>, &str)
         value = diagonals(g, value, &all, size);
     }
     g.dx(i, value);
+}
+
+/// The gradient of a sum over the labels that are not in `kept`, beside an ellipsis: broadcast along them.
+fn summed<'g>(x: Val<'_>, found: Val<'g>, label: &str, kept: &str) -> Val<'g> {
+    let (before, after) = label.split_once("...").unwrap_or((label, ""));
+    let missing = |c: char| !kept.contains(c);
+    let value = before.chars().enumerate().filter(|&(_, c)| missing(c));
+    let value = value.fold(found, |value, (axis, _)| value.expand(axis as i64));
+    let from_end = after.chars().rev().enumerate().filter(|&(_, c)| missing(c));
+    let value = from_end.fold(value, |value, (axis, _)| value.expand(-1 - axis as i64));
+    value.broadcast(value.shape().bin(Op::BroadcastArgs, x.shape()))
 }
 
 /// Expands a value with distinct labels to the repeated labels `all`, zero outside the diagonals: a product
