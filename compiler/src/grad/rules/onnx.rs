@@ -15,6 +15,8 @@ use crate::grad::val::Val;
 use crate::grad::vjp::Differentiation::{self, Rule};
 use crate::grad::vjp::{At, Vjp};
 
+use super::scatter::extreme;
+
 pub(super) fn gradient(op: Op) -> Option<Differentiation> {
     Some(match op {
         Op::_GatherElements => Rule(|g| {
@@ -146,10 +148,39 @@ fn scattered<'g>(g: &'g Vjp<'_, '_>, op: Op, take: impl Fn(Val<'g>) -> Val<'g>) 
                 g.dx(0, g.same(op, &[g.d(), g.x(1), g.x(2).zeros()]));
             }
         }
-        Some(_) => return g.refuse("its `reduction` has no gradient, only those of none and add"),
+        Some("mul") => return factors(g, op, take),
+        Some(_) => return extreme(g, take, |x, updates| put(g, op, "add", x, updates)),
     }
     if g.wants(2) {
         g.dx(2, take(g.d()));
+    }
+}
+
+/// Updates of `x` at the same positions, reduced in another way.
+fn put<'g>(g: &'g Vjp<'_, '_>, op: Op, reduction: &str, x: Val<'g>, updates: Val<'g>) -> Val<'g> {
+    g.same_but(op, &[x, g.x(1), updates], &[("reduction", At::Str(reduction))])
+}
+
+/// An element's derivative is the product of the other factors at its position. For a single zero it is the
+/// product of the nonzero factors; at a position with two zeros it is zero.
+fn factors<'g>(g: &'g Vjp<'_, '_>, op: Op, take: impl Fn(Val<'g>) -> Val<'g>) {
+    let (x, updates, y, d) = (g.x(0), g.x(2), g.y(0), g.d());
+    let [x_is_zero, update_is_zero] = [x, updates].map(|value| value.bin(Op::Equal, value.number(0.0)));
+    let n_zeros = put(g, op, "add", x_is_zero.cast_like(d), update_is_zero.cast_like(d));
+    let without_zeros = put(
+        g,
+        op,
+        "mul",
+        x_is_zero.select(x.number(1.0), x),
+        update_is_zero.select(updates.number(1.0), updates),
+    );
+    let d = n_zeros.bin(Op::Greater, n_zeros.number(1.0)).select(d.number(0.0), d);
+    if g.wants(0) {
+        g.dx(0, d * x_is_zero.select(without_zeros, y.bin(Op::DivNoNan, x)));
+    }
+    if g.wants(2) {
+        let quotient = take(y).bin(Op::DivNoNan, updates);
+        g.dx(2, take(d) * update_is_zero.select(take(without_zeros), quotient));
     }
 }
 

@@ -42,20 +42,10 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
                 g.dx(2, at(g, g.d(), g.x(1)));
             }
         }),
-        // Elements equal to the result share its gradient.
         Op::TensorScatterMax | Op::TensorScatterMin => Rule(|g| {
-            let (x, indices, updates, y) = (g.x(0), g.x(1), g.x(2), g.y(0));
-            let x_is_it = x.bin(Op::Equal, y).cast_like(g.d());
-            let update_is_it = updates.bin(Op::Equal, at(g, y, indices)).cast_like(g.d());
-            let shape = x.shape_as(indices.dtype());
-            let n = x_is_it + g.op(Op::ScatterNd, &[indices, update_is_it, shape], &[]);
-            let d = g.d() / n;
-            if g.wants(0) {
-                g.dx(0, d * x_is_it);
-            }
-            if g.wants(2) {
-                g.dx(2, at(g, d, indices) * update_is_it);
-            }
+            let indices = g.x(1);
+            let add = |x, updates| g.op(Op::TensorScatterAdd, &[x, indices, updates], &[]);
+            extreme(g, |value| at(g, value, indices), add);
         }),
         Op::DynamicPartition => Rule(|g| {
             let (x, which) = (g.x(0), g.x(1));
@@ -95,6 +85,25 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
         Op::SparseTensorDenseMatMul => Rule(sparse_product),
         _ => return None,
     })
+}
+
+/// The gradient of maxima or minima of elements and of updates at positions, which `take` reads and `add`
+/// adds to. Those equal to the result share its gradient.
+pub(super) fn extreme<'g>(
+    g: &'g Vjp<'_, '_>,
+    take: impl Fn(Val<'g>) -> Val<'g>,
+    add: impl Fn(Val<'g>, Val<'g>) -> Val<'g>,
+) {
+    let (x, updates, y) = (g.x(0), g.x(2), g.y(0));
+    let x_is_it = x.bin(Op::Equal, y).cast_like(g.d());
+    let update_is_it = updates.bin(Op::Equal, take(y)).cast_like(g.d());
+    let d = g.d() / add(x_is_it, update_is_it);
+    if g.wants(0) {
+        g.dx(0, d * x_is_it);
+    }
+    if g.wants(2) {
+        g.dx(2, take(d) * update_is_it);
+    }
 }
 
 /// The slices at vectors of indices.
