@@ -126,6 +126,8 @@ pub(crate) const OPERATORS: &[&str] = &[
     "L2Loss: 2x3 -> s",
     "TopKV2: 2x5; =2:i32 -> 2x2; 2x2:i32",
     "TopK: 5 -> 2; 2:i32 <{k = 2 : i64}>",
+    "TopKV2: 2x5; =0:i32 -> 2x0; 2x0:i32",
+    "TopKV2: 0x5; =2:i32 -> 0x2; 0x2:i32",
     "SegmentSum: 4x2; =[0,0,1,3]:4xi32 -> 4x2",
     "SegmentMean: 4x2; =[0,0,1,1]:4xi32 -> 2x2",
     "SegmentMax: 4x2; =[0,0,1,1]:4xi32 -> 2x2",

@@ -66,8 +66,10 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
             let Some(d) = g.dy(0) else { return };
             let (x, at) = (g.x(0), g.y(1).cast(DType::I32));
             let (row, n) = (x.size(-1), at.size(-1));
-            let rows = at.reshape(Val::concat(&[g.ints_value(&[-1]), n.expand(0)], 0));
-            let first = rows.op(Op::Range, &[g.int_value(0), rows.size(0) * row, row], &[]);
+            let leading = x.shape().slice(g.ints_value(&[0]), (x.rank_value() - g.int_value(1)).expand(0));
+            let n_rows = g.op(Op::Prod, &[leading, g.int_value(0)], &[]);
+            let rows = at.reshape(Val::concat(&[n_rows.expand(0), n.expand(0)], 0));
+            let first = rows.range(n_rows) * row;
             let at = (rows + first.expand(-1)).reshaped(&[-1]);
             let flat = d.op(Op::ScatterNd, &[at.expand(-1), d.reshaped(&[-1]), x.count().expand(0)], &[]);
             g.dx(0, flat.reshape_like(x));

@@ -342,6 +342,8 @@ pub(in crate::tf::op) fn reshape(cx: &Node<'_>) -> Shapes {
         ([], Some(n)) if n == total => {}
         (&[at], Some(n)) if n > 0 && total.is_multiple_of(n) => dims[at] = Some(total / n),
         ([_, _, ..], Some(n)) if n == 0 || total.is_multiple_of(n) => {}
+        // An unknown size, not one that is left open.
+        ([_], Some(0)) if total == 0 && cx.ints(1)?.is_none() => {}
         _ => return cx.refuse(format!("{total} elements do not fit {target}")),
     }
     Ok(vec![PartialShape::new(dims)])

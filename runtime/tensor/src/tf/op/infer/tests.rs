@@ -274,6 +274,7 @@ fn impossible_operands_are_refused_with_their_shapes() {
     refused("AddV2", &[], &["f32[2]"], "1 operands, expected 2");
     refused("Reshape", &[], &["f32[2x3]", "i32[1]:4"], "6 elements do not fit [4]");
     refused("Reshape", &[], &["f32[2x3]", "i32[2]:-1,-1"], "is open");
+    refused("Reshape", &[], &["f32[2x0]", "i32[2]:-1,0"], "0 elements do not fit");
     refused("Reshape", &[], &["f32[2]", "i32[1x1]:2"], "has rank 2, expected a vector");
     refused("ConcatV2", &[], &["f32[2x3]", "f32[3x3]", "i32:1"], "shapes");
     refused("Transpose", &[], &["f32[2x?]", "i32[2]:0,0"], "no permutation");
