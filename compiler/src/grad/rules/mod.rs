@@ -9,7 +9,8 @@
 //! in the tensor library declares it a constant has no rule; any other operator without one has no gradient,
 //! and a request that needs it is refused. Rules create operators with rules and constants, so that gradients
 //! have gradients; the exceptions are the gradient kernels `LRNGrad`, `CropAndResizeGrad*`,
-//! `Dilation2DBackprop*` and those of recurrent cells, which have none in TensorFlow either, and `_Col2Im`.
+//! `Dilation2DBackprop*` and those of recurrent cells, which have none in TensorFlow either, and those of
+//! ONNX's samples of images.
 
 mod activations;
 mod binary;

@@ -6,13 +6,14 @@
 //! average     d / elements of the window ──_Col2Im──▶ all elements of the window
 //! p-norm      d / y^(p-1)                ──_Col2Im──▶ all elements of the window, times |x|^(p-1) sign(x)
 //! resampled   along each axis, d times the unit matrix resampled
+//! windows     `_Im2Col` and `_Col2Im` are each other's
 //! ```
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
 use crate::grad::val::Val;
-use crate::grad::vjp::Differentiation::{self, Rule};
+use crate::grad::vjp::Differentiation::{self, Expands, Rule};
 use crate::grad::vjp::{At, Vjp};
 
 use super::scatter::extreme;
@@ -60,8 +61,88 @@ pub(super) fn gradient(op: Op) -> Option<Differentiation> {
                 }
             }
         }),
+        Op::_Col2Im => Rule(|g| g.dx(0, g.same(Op::_Im2Col, &[g.d(), g.x(2)]))),
+        Op::_Im2Col => Rule(|g| {
+            let image = g.x(0).shape_as(DType::I64).slice(g.ints_value(&[2]), g.ints_value(&[-1]));
+            g.dx(0, g.same(Op::_Col2Im, &[g.d(), image, g.x(1)]));
+        }),
+        Op::_RoiAlign => Rule(|g| {
+            for (i, op) in [Op::_RoiAlignGradImage, Op::_RoiAlignGradRois].into_iter().enumerate() {
+                if g.wants(i) {
+                    g.dx(i, g.same(op, &[g.d(), g.x(0), g.x(1), g.x(2)]));
+                }
+            }
+        }),
+        // Its regions are of whole pixels.
+        Op::_MaxRoiPool => Rule(|g| {
+            g.dx(0, g.same(Op::_MaxRoiPoolGrad, &[g.d(), g.x(0), g.x(1)]));
+            g.dx(1, g.x(1).zeros());
+        }),
+        Op::_DeformConv => Expands(|g| vec![deformed(g)]),
         _ => return None,
     })
+}
+
+/// A convolution with displaced taps, of plain operators: the four pixels around each tap are gathered, their
+/// weighted sums are the columns of a product.
+///
+/// ```text
+/// [batch, offset groups, channels each, height * width]
+///     ─gather─▶ [batch, offset groups, channels each, taps * windows]
+///     ─▶ [batch, groups, channels each * taps, windows] ─filters *─▶ [batch, groups, results each, windows]
+/// ```
+fn deformed<'g>(g: &'g Vjp<'_, '_>) -> Val<'g> {
+    // Positions are not computed in narrow types.
+    let wide = if g.x(0).dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+    let [x, w, offset, bias, mask] = [0, 1, 2, 3, 4].map(|i| g.x(i).cast(wide));
+    let [batch, height, width] = [0, 2, 3].map(|axis| x.size(axis));
+    let [down, across] = [2, 3].map(|axis| w.size(axis));
+    let [rows, columns] = [2, 3].map(|axis| offset.size(axis));
+    let groups = g.int_value(g.int("group").unwrap_or(1));
+    let offset_groups = g.int_value(g.int("offset_group").unwrap_or(1));
+    let (one, rest) = (g.int_value(1), g.int_value(-1));
+    let shape = |sizes: &[Val<'g>]| g.op(Op::Pack, sizes, &[]);
+    let number =
+        |name: &str, i: usize, missing: i64| g.int_value(g.ints(name).get(i).copied().unwrap_or(missing));
+    // The position of each tap of each window along an axis: [.., taps down, taps across, rows, columns].
+    let positions = |axis: usize, offsets: Val<'g>| {
+        let (taps, windows) = ([down, across][axis], [rows, columns][axis]);
+        let starts = x.range(windows) * number("strides", axis, 1) - number("pads", axis, 0);
+        let steps = x.range(taps) * number("dilations", axis, 1);
+        let along = |value: Val<'g>, at: usize| {
+            let mut sizes = [one; 4];
+            sizes[at] = rest;
+            value.reshape(shape(&sizes))
+        };
+        offsets + (along(starts, 2 + axis) + along(steps, axis)).cast(wide)
+    };
+    let sizes = [batch, offset_groups, down, across, g.int_value(2), rows, columns];
+    let offsets = offset.reshape(shape(&sizes));
+    let offsets = g.ops(Op::Unpack, &[offsets], &[("num", At::Int(2)), ("axis", At::Int(4))], 2);
+    let (y, x_at) = (positions(0, offsets[0]), positions(1, offsets[1]));
+    let pixels = x.reshape(shape(&[batch, offset_groups, rest, height * width]));
+    let (top, left) = (y.un(Op::Floor), x_at.un(Op::Floor));
+    let (v, u) = (y - top, x_at - left);
+    let each = shape(&[batch, offset_groups, rest]);
+    let corner = |row: Val<'g>, column: Val<'g>, weight: Val<'g>| {
+        let inside = |at: Val<'g>, n: Val<'g>| {
+            at.bin(Op::GreaterEqual, at.number(0.0)).bin(Op::LogicalAnd, at.bin(Op::Less, n.cast(wide)))
+        };
+        let is_inside = inside(row, height).bin(Op::LogicalAnd, inside(column, width));
+        let index = |at: Val<'g>| is_inside.select(at, at.number(0.0)).cast(DType::I32);
+        let at = (index(row) * width + index(column)).reshape(each);
+        let found = g.op(Op::GatherV2, &[pixels, at, g.int_value(3)], &[("batch_dims", At::Int(2))]);
+        let found = is_inside.reshape(each).expand(2).select(found, found.number(0.0));
+        found * weight.reshape(each).expand(2)
+    };
+    let above = corner(top, left, (1.0 - v) * (1.0 - u)) + corner(top, left + 1.0, (1.0 - v) * u);
+    let below = corner(top + 1.0, left, v * (1.0 - u)) + corner(top + 1.0, left + 1.0, v * u);
+    let sampled = (above + below) * mask.reshape(each).expand(2);
+    let sampled = sampled.reshape(shape(&[batch, groups, rest, rows * columns]));
+    let filters = w.reshape(shape(&[groups, w.size(0).bin(Op::FloorDiv, groups), rest]));
+    let sums = g.op(Op::BatchMatMulV2, &[filters, sampled], &[]);
+    let y = sums.reshape(shape(&[batch, w.size(0), rows, columns])) + bias.expand(-1).expand(-1);
+    y.cast_like(g.x(0))
 }
 
 /// The gradient of the scales, to which the numbers are proportional. Integers have none.

@@ -4704,6 +4704,12 @@ class _Op_GruGrad(_t.Protocol):
 _GruGrad: _Op_GruGrad
 
 @_t.type_check_only
+class _Op_Im2Col(_t.Protocol):
+    """The windows of images of which `_Col2Im` makes sums."""
+    def __call__(self, x: _t.Any, block_shape: _t.Any, *, dilations: _t.Sequence[int] = ..., pads: _t.Sequence[int] = ..., strides: _t.Sequence[int] = ...) -> _n.Tensor: ...
+_Im2Col: _Op_Im2Col
+
+@_t.type_check_only
 class _Op_InitializeTableFromText(_t.Protocol):
     """A table initialized with the lines of a text."""
     def __call__(self, table_handle: _t.Any, text: _t.Any, *, delimiter: str = ..., key_index: int, offset: int = ..., value_index: int, vocab_size: int = ...) -> tuple[()]: ...
@@ -4750,6 +4756,12 @@ class _Op_MaxRoiPool(_t.Protocol):
     """Regions of images reduced to a fixed size by the maximum of each bin."""
     def __call__(self, x: _t.Any, rois: _t.Any, *, pooled_shape: _t.Sequence[int], spatial_scale: float = ...) -> _n.Tensor: ...
 _MaxRoiPool: _Op_MaxRoiPool
+
+@_t.type_check_only
+class _Op_MaxRoiPoolGrad(_t.Protocol):
+    """The gradient of `_MaxRoiPool`."""
+    def __call__(self, dy: _t.Any, x: _t.Any, rois: _t.Any, *, pooled_shape: _t.Sequence[int], spatial_scale: float = ...) -> _n.Tensor: ...
+_MaxRoiPoolGrad: _Op_MaxRoiPoolGrad
 
 @_t.type_check_only
 class _Op_NumpyString(_t.Protocol):
@@ -4864,6 +4876,18 @@ class _Op_RoiAlign(_t.Protocol):
     """Regions of images resampled to a fixed size, between pixels."""
     def __call__(self, x: _t.Any, rois: _t.Any, batch_indices: _t.Any, *, half_pixel: bool = ..., mode: str = ..., output_height: int = ..., output_width: int = ..., sampling_ratio: int = ..., spatial_scale: float = ...) -> _n.Tensor: ...
 _RoiAlign: _Op_RoiAlign
+
+@_t.type_check_only
+class _Op_RoiAlignGradImage(_t.Protocol):
+    """The gradient of `_RoiAlign` for the images."""
+    def __call__(self, dy: _t.Any, x: _t.Any, rois: _t.Any, batch_indices: _t.Any, *, half_pixel: bool = ..., mode: str = ..., output_height: int = ..., output_width: int = ..., sampling_ratio: int = ..., spatial_scale: float = ...) -> _n.Tensor: ...
+_RoiAlignGradImage: _Op_RoiAlignGradImage
+
+@_t.type_check_only
+class _Op_RoiAlignGradRois(_t.Protocol):
+    """The gradient of `_RoiAlign` for the regions."""
+    def __call__(self, dy: _t.Any, x: _t.Any, rois: _t.Any, batch_indices: _t.Any, *, half_pixel: bool = ..., mode: str = ..., output_height: int = ..., output_width: int = ..., sampling_ratio: int = ..., spatial_scale: float = ...) -> _n.Tensor: ...
+_RoiAlignGradRois: _Op_RoiAlignGradRois
 
 @_t.type_check_only
 class _Op_ScatterElements(_t.Protocol):

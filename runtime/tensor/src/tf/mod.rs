@@ -186,9 +186,10 @@ pub use onnx::{
     GridAttrs, Limits, NearestMode, PackedOperands, PoolWindows, Pooling, Recurrence, RecurrentGradients,
     RecurrentOperands, ResizeAxesAttrs, RoiAlignAttrs, Sampling, TreeLists, Trees, WindowSteps,
     batched_non_max_suppression, col_to_image, coupled_probabilities, deform_conv, dequantize_linear,
-    gather_elements, grid_sample, grid_sample_grad_grid, grid_sample_grad_image, look_up_bytes,
-    max_pool_with_indices, max_roi_pool, quantize_linear, quantized_conv, quantized_matmul, resize_axes,
-    roi_align, scatter_elements, unique_sorted, window_pool,
+    gather_elements, grid_sample, grid_sample_grad_grid, grid_sample_grad_image, image_to_col, look_up_bytes,
+    max_pool_with_indices, max_roi_pool, max_roi_pool_grad, quantize_linear, quantized_conv,
+    quantized_matmul, resize_axes, roi_align, roi_align_grad_image, roi_align_grad_rois, scatter_elements,
+    unique_sorted, window_pool,
 };
 pub use patches::{PatchAttrs, extract_image_patches};
 pub use philox::Philox;

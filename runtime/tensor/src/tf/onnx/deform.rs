@@ -1,4 +1,5 @@
-//! ONNX's `DeformConv` and `Col2Im`: convolutions with displaced taps, and images as sums of windows.
+//! ONNX's `DeformConv` and `Col2Im`: convolutions with displaced taps, and images as sums of windows; and
+//! the windows of images, which the gradient of `Col2Im` consists of.
 //!
 //! ```text
 //! image ─▶ matrix with a row per channel and tap: samples between pixels, times the mask ─▶ filters * matrix
@@ -150,8 +151,9 @@ pub fn col_to_image(
             let x: &[T] = &x;
             cx.parts(&mut out, (plane, cost), &|first, part| {
                 for (number, out) in (first / plane..).zip(part.chunks_exact_mut(plane)) {
-                    add_windows(&spans, windows, &x[number * columns..][..columns], &mut |at, x: T| {
-                        out[at] = T::narrow(out[at].widen().plus(x.widen()));
+                    let x = &x[number * columns..][..columns];
+                    each_element(&spans, windows, &mut |position, element| {
+                        out[position] = T::narrow(out[position].widen().plus(x[element].widen()));
                     });
                 }
             });
@@ -160,14 +162,50 @@ pub fn col_to_image(
     Ok(out)
 }
 
-/// Calls `add` with the position and the value of each element of each window, window by window.
-fn add_windows<T: Copy>(spans: &[WindowAxis], windows: usize, x: &[T], add: &mut dyn FnMut(usize, T)) {
+/// `_Im2Col`: the windows of images of any number of spatial axes, `[batch, channels * taps, windows]`. Taps
+/// in the padding are zeros.
+pub fn image_to_col(
+    x: &HostTensor,
+    block: &[i64],
+    steps: &WindowSteps,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let op = "_Im2Col";
+    let &[batch, channels, ref image @ ..] = x.shape().dims() else {
+        return invalid(op, format!("images of shape {}, expected batch and channels", x.shape()));
+    };
+    let block = Shape::from_i64(block)?;
+    let spans = steps.spans(op, image, block.dims(), false)?;
+    let (plane, taps) = (image.iter().product::<usize>(), block.num_elements());
+    let windows = spans.iter().try_fold(1usize, |n, span| n.checked_mul(span.count));
+    let windows = windows.ok_or(TensorError::TooLarge)?;
+    let planes = channels.checked_mul(taps).ok_or(TensorError::TooLarge)?;
+    let out = HostTensor::zeros(x.dtype(), Shape::new(&[batch, planes, windows])?, cx.allocator)?;
+    if out.num_elements() > 0 {
+        let columns = taps * windows;
+        with_element!(x.dtype(), T => {
+            let (x, mut out) = (x.read::<T>()?, out.write::<T>()?);
+            let x: &[T] = &x;
+            cx.parts(&mut out, (columns, 8), &|first, part| {
+                for (number, out) in (first / columns..).zip(part.chunks_exact_mut(columns)) {
+                    let x = &x[number * plane..][..plane];
+                    each_element(&spans, windows, &mut |position, element| out[element] = x[position]);
+                }
+            });
+        });
+    }
+    Ok(out)
+}
+
+/// Calls `f` for each element of each window, window by window, with its position in the image and its
+/// number in a matrix `[taps, windows]`.
+fn each_element(spans: &[WindowAxis], windows: usize, f: &mut dyn FnMut(usize, usize)) {
     let mut at = vec![0; spans.len()];
     for window in 0..windows {
         if window % (STEPS >> 10) == 0 && is_interrupted() {
             return;
         }
         place(spans, window, &mut at);
-        each_tap(spans, &at, (0, 0), &mut |tap, position| add(position, x[tap * windows + window]));
+        each_tap(spans, &at, (0, 0), &mut |tap, position| f(position, tap * windows + window));
     }
 }

@@ -301,15 +301,33 @@ pub(in crate::tf::op) fn batched_non_max_suppression(attrs: &Attributes<'_>) -> 
     })
 }
 
-pub(in crate::tf::op) fn roi_align(attrs: &Attributes<'_>) -> Made {
-    let align = RoiAlignAttrs {
+fn roi_align_attrs(attrs: &Attributes<'_>) -> Result<RoiAlignAttrs, TensorError> {
+    Ok(RoiAlignAttrs {
         max: attrs.word("mode", &[("avg", false), ("max", true)])?,
         size: [attrs.count("output_height")?, attrs.count("output_width")?],
         samples: attrs.count("sampling_ratio")?,
         scale: attrs.float("spatial_scale")?,
         half_pixel: attrs.bool("half_pixel")?,
-    };
+    })
+}
+
+pub(in crate::tf::op) fn roi_align(attrs: &Attributes<'_>) -> Made {
+    let align = roi_align_attrs(attrs)?;
     owning(attrs, move |[x, rois, indices], cx| tf::roi_align(&x, &rois, &indices, &align, cx))
+}
+
+pub(in crate::tf::op) fn roi_align_grad_image(attrs: &Attributes<'_>) -> Made {
+    let align = roi_align_attrs(attrs)?;
+    owning(attrs, move |[dy, x, rois, indices], cx| {
+        tf::roi_align_grad_image(&dy, &x, &rois, &indices, &align, cx)
+    })
+}
+
+pub(in crate::tf::op) fn roi_align_grad_rois(attrs: &Attributes<'_>) -> Made {
+    let align = roi_align_attrs(attrs)?;
+    owning(attrs, move |[dy, x, rois, indices], cx| {
+        tf::roi_align_grad_rois(&dy, &x, &rois, &indices, &align, cx)
+    })
 }
 
 /// Height and width of the results of `_MaxRoiPool`.
@@ -325,6 +343,11 @@ pub(in crate::tf::op) fn pooled_shape(attrs: &Attributes<'_>) -> Result<[usize; 
 pub(in crate::tf::op) fn max_roi_pool(attrs: &Attributes<'_>) -> Made {
     let (size, scale) = (pooled_shape(attrs)?, attrs.float("spatial_scale")?);
     owning(attrs, move |[x, rois], cx| tf::max_roi_pool(&x, &rois, size, scale, cx))
+}
+
+pub(in crate::tf::op) fn max_roi_pool_grad(attrs: &Attributes<'_>) -> Made {
+    let (size, scale) = (pooled_shape(attrs)?, attrs.float("spatial_scale")?);
+    owning(attrs, move |[dy, x, rois], cx| tf::max_roi_pool_grad(&dy, &x, &rois, size, scale, cx))
 }
 
 fn grid_attrs(attrs: &Attributes<'_>) -> Result<GridAttrs, TensorError> {
@@ -366,6 +389,13 @@ pub(in crate::tf::op) fn col_to_image(attrs: &Attributes<'_>) -> Made {
     owning(attrs, move |[x, image, block], cx| {
         let (image, block) = (ints_in(op, "image_shape", &image)?, ints_in(op, "block_shape", &block)?);
         tf::col_to_image(&x, &image, &block, &steps, cx)
+    })
+}
+
+pub(in crate::tf::op) fn image_to_col(attrs: &Attributes<'_>) -> Made {
+    let (op, steps) = (attrs.op(), steps(attrs)?);
+    owning(attrs, move |[x, block], cx| {
+        tf::image_to_col(&x, &ints_in(op, "block_shape", &block)?, &steps, cx)
     })
 }
 

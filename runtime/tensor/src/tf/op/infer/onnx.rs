@@ -219,11 +219,13 @@ pub(in crate::tf::op) fn grid_sample(cx: &Node<'_>) -> Shapes {
     Ok(vec![PartialShape::new(dims)])
 }
 
-pub(in crate::tf::op) fn grid_sample_grad_image(cx: &Node<'_>) -> Shapes {
+/// The gradient for the images, the operand after that of the results.
+pub(in crate::tf::op) fn grad_image(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape(1)?.clone()])
 }
 
-pub(in crate::tf::op) fn grid_sample_grad_grid(cx: &Node<'_>) -> Shapes {
+/// The gradient for the positions, the operand after the images.
+pub(in crate::tf::op) fn grad_positions(cx: &Node<'_>) -> Shapes {
     Ok(vec![cx.shape(2)?.clone()])
 }
 
@@ -236,6 +238,29 @@ pub(in crate::tf::op) fn col_to_image(cx: &Node<'_>) -> Shapes {
     let mut dims = vec![batch, channels.and_then(|(planes, taps)| planes.checked_div(taps))];
     dims.extend(space);
     Ok(vec![PartialShape::new(dims)])
+}
+
+pub(in crate::tf::op) fn image_to_col(cx: &Node<'_>) -> Shapes {
+    let (steps, block) = (steps(&cx.attrs)?, cx.shape_in(1)?);
+    let Some(&[batch, channels, ref image @ ..]) = cx.at_least(0, 2)? else {
+        return cx.of_rank(Some(3)).map(|shape| vec![shape]);
+    };
+    let windows = match block.as_slice() {
+        Some(block) if block.len() == image.len() => {
+            steps.expect_axes(cx.attrs.op(), image.len())?;
+            let mut sizes = image.iter().zip(block).enumerate();
+            sizes.try_fold(Some(1), |n, (i, (&len, &size))| match len.zip(size) {
+                Some((len, size)) => {
+                    let span = steps.span(cx.attrs.op(), (i, image.len()), len, size, false)?;
+                    product(n, Some(span.count))
+                }
+                None => product(n, None),
+            })?
+        }
+        _ => None,
+    };
+    let taps = block.as_slice().map(|dims| dims.iter().try_fold(Some(1), |n, &dim| product(n, dim)));
+    Ok(vec![PartialShape::new(vec![batch, product(channels, taps.transpose()?.flatten())?, windows])])
 }
 
 pub(in crate::tf::op) fn tree_ensemble(cx: &Node<'_>) -> Shapes {

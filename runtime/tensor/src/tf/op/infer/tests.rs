@@ -242,6 +242,13 @@ fn onnx_operators_are_inferred_from_parts() {
     check("_DeformConv", &[], &image, &["f32 [1, 6, 7, 7]"]);
     check("_Col2Im", &[], &["f32[2x12x?]", "i64[2]:5,5", "i64[2]:2,3"], &["f32 [2, 2, 5, 5]"]);
     check("_Col2Im", &[], &["f32[2x12x?]", "i64[2]", "i64[2]:2,3"], &["f32 [2, 2, ?, ?]"]);
+    let steps = [("pads", "1,0,1,0"), ("strides", "1,2")];
+    check("_Im2Col", &steps, &["f32[2x3x5x7]", "i64[2]:2,3"], &["f32 [2, 18, 18]"]);
+    check("_Im2Col", &steps, &["f32[2x?x5x?]", "i64[2]:2,3"], &["f32 [2, ?, ?]"]);
+    check("_Im2Col", &[], &["f32[2x3x5x7]", "i64[2]"], &["f32 [2, ?, ?]"]);
+    let pooled = ["f32[5x8x2x3]", "f32[?x8x9x?]", "f32[5x4]", "i64[5]"];
+    check("_RoiAlignGradImage", &[], &pooled, &["f32 [?, 8, 9, ?]"]);
+    check("_RoiAlignGradRois", &[], &pooled, &["f32 [5, 4]"]);
     check("_TreeEnsemble", &[("n_targets", "3")], &["f64[?x9]"], &["f32 [?, 3]"]);
     refused("_TreeEnsemble", &[("n_targets", "3")], &["f64[?x9x1]"], "rank 3");
     check("_SequenceErase", &[], &["variant[]", "i64[]"], &["variant []"]);

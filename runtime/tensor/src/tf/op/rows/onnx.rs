@@ -106,11 +106,28 @@ operators! { 18:
     _RoiAlign
         "x:T rois:T batch_indices:int64 -> y:T; T:type half_pixel:bool=true mode:string='avg' \
          output_height:int=1 output_width:int=1 sampling_ratio:int=0 spatial_scale:float=1.0"
-        => function(eval::roi_align, onnx::roi_align, Cost::PerResult(64)).differentiated(Gradient::Missing);
+        => function(eval::roi_align, onnx::roi_align, Cost::PerResult(64));
+    /// The gradient of `_RoiAlign` for the images.
+    _RoiAlignGradImage
+        "dy:T x:T rois:T batch_indices:int64 -> x_grad:T; T:type half_pixel:bool=true mode:string='avg' \
+         output_height:int=1 output_width:int=1 sampling_ratio:int=0 spatial_scale:float=1.0"
+        => function(eval::roi_align_grad_image, onnx::grad_image, Cost::PerOperand(64))
+            .differentiated(Gradient::Missing);
+    /// The gradient of `_RoiAlign` for the regions.
+    _RoiAlignGradRois
+        "dy:T x:T rois:T batch_indices:int64 -> rois_grad:T; T:type half_pixel:bool=true mode:string='avg' \
+         output_height:int=1 output_width:int=1 sampling_ratio:int=0 spatial_scale:float=1.0"
+        => function(eval::roi_align_grad_rois, onnx::grad_positions, Cost::PerOperand(64))
+            .differentiated(Gradient::Missing);
     /// Regions of images reduced to a fixed size by the maximum of each bin.
     _MaxRoiPool
         "x:T rois:T -> y:T; T:type pooled_shape:list(int) spatial_scale:float=1.0"
-        => function(eval::max_roi_pool, onnx::max_roi_pool, Cost::PerResult(64)).differentiated(Gradient::Missing);
+        => function(eval::max_roi_pool, onnx::max_roi_pool, Cost::PerResult(64));
+    /// The gradient of `_MaxRoiPool`.
+    _MaxRoiPoolGrad
+        "dy:T x:T rois:T -> x_grad:T; T:type pooled_shape:list(int) spatial_scale:float=1.0"
+        => function(eval::max_roi_pool_grad, onnx::grad_image, Cost::PerOperand(64))
+            .differentiated(Gradient::Missing);
     /// Images sampled at the positions of a grid.
     _GridSample
         "x:T grid:T -> y:T; T:type align_corners:bool=false mode:string='linear' \
@@ -120,24 +137,29 @@ operators! { 18:
     _GridSampleGradImage
         "dy:T x:T grid:T -> x_grad:T; T:type align_corners:bool=false mode:string='linear' \
          padding_mode:string='zeros'"
-        => function(eval::grid_sample_grad_image, onnx::grid_sample_grad_image, Cost::PerOperand(32))
+        => function(eval::grid_sample_grad_image, onnx::grad_image, Cost::PerOperand(32))
             .differentiated(Gradient::Missing);
     /// The gradient of `_GridSample` for the positions.
     _GridSampleGradGrid
         "dy:T x:T grid:T -> grid_grad:T; T:type align_corners:bool=false mode:string='linear' \
          padding_mode:string='zeros'"
-        => function(eval::grid_sample_grad_grid, onnx::grid_sample_grad_grid, Cost::PerOperand(64))
+        => function(eval::grid_sample_grad_grid, onnx::grad_positions, Cost::PerOperand(64))
             .differentiated(Gradient::Missing);
     /// The convolution of images with displaced taps.
     _DeformConv
         "x:T w:T offset:T bias:T mask:T -> y:T; T:type dilations:list(int)=[] group:int=1 \
          offset_group:int=1 pads:list(int)=[] strides:list(int)=[]"
-        => function(eval::deform_conv, onnx::conv, Cost::By(cost::conv_of_channels_first)).differentiated(Gradient::Missing);
+        => function(eval::deform_conv, onnx::conv, Cost::By(cost::conv_of_channels_first))
+            .differentiated(Gradient::Expands);
     /// Images that are the sums of their windows.
     _Col2Im
         "x:T image_shape:int64 block_shape:int64 -> y:T; T:type dilations:list(int)=[] pads:list(int)=[] \
          strides:list(int)=[]"
-        => function(eval::col_to_image, onnx::col_to_image, Cost::PerOperand(4)).differentiated(Gradient::Missing);
+        => function(eval::col_to_image, onnx::col_to_image, Cost::PerOperand(4));
+    /// The windows of images of which `_Col2Im` makes sums.
+    _Im2Col
+        "x:T block_shape:int64 -> y:T; T:type dilations:list(int)=[] pads:list(int)=[] strides:list(int)=[]"
+        => function(eval::image_to_col, onnx::image_to_col, Cost::PerResult(4));
     /// A tensor resampled along axes.
     _Resize
         "x:T roi:float scales:float sizes:int64 -> y:T; T:type antialias:bool=false axes:list(int) \
