@@ -6,9 +6,9 @@
 //!                         └──▶ befrost._tensor: a compiled function per pair of types
 //! ```
 //!
-//! Here the only promotion is that of integers in `/` and beside a float of Python's. Tensors of two dtypes,
-//! and operators for which NumPy has rules of its own (`//` and `%` of floats, shifts by tensors, vectors in
-//! `@`), go to `befrost._tensor`.
+//! Here the only promotion is that of integers in `/` and beside a float of Python's. `//` and `%` of floats
+//! are those of `floored`. Tensors of two dtypes, and other operators for which NumPy has rules of its own
+//! (shifts by tensors, vectors in `@`), go to `befrost._tensor`.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -27,6 +27,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::array::Loans;
 use crate::call::{Setup, cancelled, nearest};
+use crate::floored::floored;
 use crate::graph::{attributes, operand};
 use crate::tensor::{self, Tensor};
 use crate::{failure, interrupt};
@@ -327,6 +328,11 @@ fn fast<'py>(
     a: &Bound<'py, PyAny>,
     b: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Tensor>> {
+    if matches!(op, Binary::FloorDiv | Binary::Mod)
+        && let Some(made) = floored_of(op, a, b)
+    {
+        return Ok(Some(made.into()));
+    }
     let (first, second) = (a.cast_exact::<Tensor>().ok(), b.cast_exact::<Tensor>().ok());
     match (first, second) {
         (Some(a), Some(b)) => {
@@ -353,6 +359,17 @@ fn fast<'py>(
         }
         (None, None) => Ok(None),
     }
+}
+
+/// `//` or `%` of Tensors and numbers, if they are floats.
+fn floored_of(op: Binary, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> Option<HostTensor> {
+    let tensor = |x: &Bound<'_, PyAny>| x.cast_exact::<Tensor>().ok().map(|x| x.get().host().clone());
+    let dtype = tensor(a).or_else(|| tensor(b))?.dtype();
+    if !is_float(dtype) {
+        return None;
+    }
+    let operand = |x| tensor(x).or_else(|| Number::of(x)?.kept(dtype));
+    floored(op, &operand(a)?, &operand(b)?, LONG)
 }
 
 /// A tensor as an operand: if it is of integers and the operator computes real numbers, then as f64.

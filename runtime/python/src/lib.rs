@@ -6,6 +6,7 @@
 //! strings     tensors of strings
 //! tensor      Tensor: an immutable array of ours
 //! eager       its operators, and TensorFlow's, at once
+//! floored     `//` and `%` of floats
 //! graph       Graph: the builder behind the source front end, and what it compiles
 //! function    Dispatcher: the call of a compiled function
 //! call        runs: lock, deadline, output
@@ -26,6 +27,7 @@ mod call;
 mod dlpack;
 mod eager;
 mod failure;
+mod floored;
 mod function;
 mod graph;
 mod handlers;
