@@ -1,38 +1,54 @@
 //! Tensors with elements that are not finite.
+//!
+//! ```text
+//! word of 8 bytes: 1, 2 or 4 elements     (word & magnitudes) + carries, whose sign bits tell
+//! ```
+//!
+//! The saver looks at every element: the crate is compiled without vectorization.
 
 use befrost::{DType, HostTensor};
 
+/// Words that are looked at between two decisions.
+const BLOCK: usize = 1 << 10;
+
 /// True if an element is NaN.
 pub(crate) fn has_nan(tensor: &HostTensor) -> bool {
-    has(tensor, |magnitude, infinity| magnitude > infinity)
+    has(tensor, 1)
 }
 
 /// True if no element is NaN or infinite.
 pub(crate) fn is_finite(tensor: &HostTensor) -> bool {
-    !has(tensor, |magnitude, infinity| magnitude >= infinity)
+    !has(tensor, 0)
 }
 
-/// True if this is true of an element's bits without the sign, and those of infinity. NaNs have more.
-fn has(tensor: &HostTensor, is: impl Fn(u64, u64) -> bool) -> bool {
-    let Ok(bytes) = tensor.read_bytes() else { return false };
-    let short = |infinity: u64| {
-        let bits = bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes) & 0x7fff);
-        bits.map(u64::from).any(|bits| is(bits, infinity))
+/// True if the magnitude of an element is that of infinity or more, by at least `beyond`. NaNs have more.
+fn has(tensor: &HostTensor, beyond: u64) -> bool {
+    let (width, infinity) = match tensor.dtype() {
+        DType::F16 => (16, 0x7c00),
+        DType::BF16 => (16, 0x7f80),
+        DType::F32 | DType::Complex64 => (32, 0x7f80_0000),
+        DType::F64 | DType::Complex128 => (64, 0x7ff0 << 48),
+        _ => return false,
     };
-    match tensor.dtype() {
-        DType::F16 => short(0x7c00),
-        DType::BF16 => short(0x7f80),
-        DType::F32 | DType::Complex64 => {
-            let bits = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes) & 0x7fff_ffff);
-            bits.map(u64::from).any(|bits| is(bits, 0x7f80_0000))
+    let Ok(bytes) = tensor.read_bytes() else { return false };
+    let in_each = |bits: u64| (0..64).step_by(width).fold(0, |word, at| word | bits << at);
+    let sign = 1 << (width - 1);
+    // A sum is less than twice the sign's bit, so none carries into the next element.
+    let (magnitudes, carries) = (in_each(sign - 1), in_each(sign - infinity - beyond));
+    let sum = |word: &[u8; 8]| (u64::from_le_bytes(*word) & magnitudes) + carries;
+    let (words, rest) = bytes.as_chunks();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    for block in words.chunks(BLOCK).chain([&[last][..]]) {
+        let mut sums = 0;
+        for word in block {
+            sums |= sum(word);
         }
-        DType::F64 | DType::Complex128 => {
-            let mut bits =
-                bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes) & (u64::MAX >> 1));
-            bits.any(|bits| is(bits, 0x7ff0 << 48))
+        if sums & in_each(sign) != 0 {
+            return true;
         }
-        _ => false,
     }
+    false
 }
 
 #[cfg(test)]
@@ -41,6 +57,18 @@ mod tests {
 
     fn check(tensor: &HostTensor, want: (bool, bool)) {
         assert_eq!((has_nan(tensor), is_finite(tensor)), want, "{tensor:?}");
+    }
+
+    #[test]
+    fn all_elements_are_looked_at() {
+        let n = 4 * BLOCK + 3;
+        for at in [0, 1, 2 * BLOCK, n - 4, n - 1] {
+            let mut numbers = vec![f32::MAX; n];
+            numbers[at] = f32::NAN;
+            check(&HostTensor::from_vec([n], numbers).unwrap(), (true, false));
+        }
+        check(&HostTensor::from_vec([n], vec![-f32::MAX; n]).unwrap(), (false, true));
+        check(&HostTensor::from_vec([0], Vec::<f32>::new()).unwrap(), (false, true));
     }
 
     #[test]
