@@ -5,9 +5,9 @@
 //! sums is one stream, which the executor runs as straight code.
 //!
 //! A recv only begins to wait, so it stays in the stream that starts its own: a part of a program begins all
-//! of its waits without a task for each. A send only hands over. A stream of sends and small kernels has no
-//! work that another thread could do meanwhile; as a task it would wait for the work of the stream that starts
-//! it, if the device has one thread, and the part that waits for what is sent with it. So it is merged, too.
+//! of its waits without a task for each. A send only hands over, so a stream of sends and small kernels is
+//! merged, too. As a task it would stand behind the work of the stream that starts it, if the device has one
+//! thread, and the part that waits for what is sent would wait for that work.
 
 use super::{Analysis, Loops, Stream, StreamOptions, Streams};
 use crate::dialects::{Cost, Traits, dev};
