@@ -49,6 +49,20 @@ fn each_pixel<T: WideFloat>(
     }
 }
 
+/// The gradient of the results of `n` regions of so many bins, checked, and the images, in a type to sum in.
+fn wide_operands(
+    op: &'static str,
+    dy: &HostTensor,
+    x: &HostTensor,
+    (n, [rows, columns]): (usize, [usize; 2]),
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 2], TensorError> {
+    let [_, channels, _, _] = image_dims(op, x)?;
+    dy.expect_shape("dy", &Shape::new(&[n, channels, rows, columns])?)?;
+    dy.expect_dtype("dy", x.dtype())?;
+    Ok([wide(op, dy, cx)?, wide(op, x, cx)?])
+}
+
 /// `_RoiAlignGradImage`: the gradient by the images, given that of the results.
 pub fn roi_align_grad_image(
     dy: &HostTensor,
@@ -61,9 +75,7 @@ pub fn roi_align_grad_image(
     let op = "_RoiAlignGradImage";
     let ([_, channels, height, width], [rows, columns]) = (image_dims(op, x)?, attrs.size);
     let regions = regions(op, x, (rois, indices), attrs, cx)?;
-    dy.expect_shape("dy", &Shape::new(&[regions.len(), channels, rows, columns])?)?;
-    dy.expect_dtype("dy", x.dtype())?;
-    let (wide_dy, wide_x) = (wide(op, dy, cx)?, wide(op, x, cx)?);
+    let [wide_dy, wide_x] = wide_operands(op, dy, x, (regions.len(), attrs.size), cx)?;
     let out = HostTensor::zeros(wide_x.dtype(), x.shape().clone(), cx.allocator)?;
     if out.num_elements() > 0 {
         let (plane, each) = (height * width, rows * columns);
@@ -106,9 +118,7 @@ pub fn roi_align_grad_rois(
     let op = "_RoiAlignGradRois";
     let ([_, channels, height, width], [rows, columns]) = (image_dims(op, x)?, attrs.size);
     let regions = regions(op, x, (rois, indices), attrs, cx)?;
-    dy.expect_shape("dy", &Shape::new(&[regions.len(), channels, rows, columns])?)?;
-    dy.expect_dtype("dy", x.dtype())?;
-    let (wide_dy, wide_x) = (wide(op, dy, cx)?, wide(op, x, cx)?);
+    let [wide_dy, wide_x] = wide_operands(op, dy, x, (regions.len(), attrs.size), cx)?;
     let out = HostTensor::zeros(wide_x.dtype(), rois.shape().clone(), cx.allocator)?;
     if x.num_elements() > 0 && out.num_elements() > 0 {
         let (plane, each) = (height * width, rows * columns);
@@ -152,9 +162,7 @@ pub fn max_roi_pool_grad(
     let [_, channels, height, width] = image_dims(op, x)?;
     let regions = pooled_regions(op, x, rois, bins, cx)?;
     let n = regions.shape().dims()[0];
-    dy.expect_shape("dy", &Shape::new(&[n, channels, bins[0], bins[1]])?)?;
-    dy.expect_dtype("dy", x.dtype())?;
-    let (wide_dy, wide_x) = (wide(op, dy, cx)?, wide(op, x, cx)?);
+    let [wide_dy, wide_x] = wide_operands(op, dy, x, (n, bins), cx)?;
     let out = HostTensor::zeros(wide_x.dtype(), x.shape().clone(), cx.allocator)?;
     let regions = regions.read::<f64>()?;
     let regions: &[f64] = &regions;
