@@ -363,12 +363,14 @@ fn fast<'py>(
 
 /// `//` or `%` of Tensors and numbers, if they are floats.
 fn floored_of(op: Binary, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> Option<HostTensor> {
-    let tensor = |x: &Bound<'_, PyAny>| x.cast_exact::<Tensor>().ok().map(|x| x.get().host().clone());
-    let dtype = tensor(a).or_else(|| tensor(b))?.dtype();
+    fn host<'t>(x: &'t Bound<'_, PyAny>) -> Option<&'t HostTensor> {
+        x.cast_exact::<Tensor>().ok().map(|x| x.get().host())
+    }
+    let dtype = host(a).or_else(|| host(b))?.dtype();
     if !is_float(dtype) {
         return None;
     }
-    let operand = |x| tensor(x).or_else(|| Number::of(x)?.kept(dtype));
+    let operand = |x| host(x).cloned().or_else(|| Number::of(x)?.kept(dtype));
     floored(op, &operand(a)?, &operand(b)?, LONG)
 }
 

@@ -85,7 +85,11 @@ fn invalid(message: impl Into<String>) -> Error {
 
 /// A handle with one reference.
 fn give<T: Kind>(value: T) -> *mut Handle<T> {
-    Arc::into_raw(handle(value)).cast_mut()
+    hand_over(handle(value))
+}
+
+fn hand_over<T: Kind>(handle: Arc<Handle<T>>) -> *mut Handle<T> {
+    Arc::into_raw(handle).cast_mut()
 }
 
 fn handle<T: Kind>(value: T) -> Arc<Handle<T>> {
@@ -231,10 +235,7 @@ fn fits(n_places: usize, n_results: usize) -> Result<(), Error> {
 fn deliver(results: impl IntoIterator<Item = Option<Datum>>, out: *mut *mut bf_tensor) -> Result<(), Error> {
     let made = results.into_iter().map(|value| value.map(TensorValue::new).transpose());
     let made = made.map(|value| Ok(value?.map(handle))).collect::<Result<SmallVec<[_; 4]>, Error>>()?;
-    let given = |made: Option<Arc<bf_tensor>>| {
-        made.map_or(std::ptr::null_mut(), |handle| Arc::into_raw(handle).cast_mut())
-    };
-    store(made.into_iter().map(given), out);
+    store(made.into_iter().map(|made| made.map_or(std::ptr::null_mut(), hand_over)), out);
     Ok(())
 }
 
