@@ -98,3 +98,29 @@ func.func private @doubles(%i: tensor<i32>, %v: tensor<!tf_type.resource>) -> (t
   "tf.AssignVariableOp"(%v, %y) : (tensor<!tf_type.resource>, tensor<f32>) -> ()
   func.return %i, %v : tensor<i32>, tensor<!tf_type.resource>
 }
+
+// So it is for what comes behind the call, though it reads none of its results.
+// RUN: not bef-exec %s --pass-pipeline="builtin.module(tf-lower-functional-ops,tf-executor-to-kernels,tf-to-kernels)" --functions behind --input i32:9 --work-queue s 2>&1 | FileCheck %s --check-prefix=BEHIND
+// RUN: not bef-exec %s --pass-pipeline="builtin.module(tf-lower-functional-ops,tf-executor-to-kernels,tf-to-kernels)" --functions behind --input i32:9 --seed 4 2>&1 | FileCheck %s --check-prefix=BEHIND
+// RUN: not bef-exec %s -O0 --functions behind --input i32:9 2>&1 | FileCheck %s --check-prefix=BEHIND
+// BEHIND: 'behind' returned <<error: {{.*}}9 is not in [0, 2){{.*}}>>
+// CHECK-LABEL: func.func @behind
+func.func @behind(%i: tensor<i32>) -> tensor<f32> {
+  %one = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %two = "tf.Const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %v = "tf.VarHandleOp"() {dtype = f32, shape = #tf_type.shape<>, shared_name = "w"} : () -> tensor<!tf_type.resource>
+  "tf.AssignVariableOp"(%v, %one) : (tensor<!tf_type.resource>, tensor<f32>) -> ()
+  %large = "tf.Less"(%two, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  "tf.If"(%large, %i, %v) {then_branch = @calls, else_branch = @does_not} : (tensor<i1>, tensor<i32>, tensor<!tf_type.resource>) -> ()
+  %x = "tf.ReadVariableOp"(%v) : (tensor<!tf_type.resource>) -> tensor<f32>
+  func.return %x : tensor<f32>
+}
+
+func.func private @calls(%i: tensor<i32>, %v: tensor<!tf_type.resource>) {
+  %n = "tf.StatefulPartitionedCall"(%i, %v) {f = @fails} : (tensor<i32>, tensor<!tf_type.resource>) -> tensor<i32>
+  func.return
+}
+
+func.func private @does_not(%i: tensor<i32>, %v: tensor<!tf_type.resource>) {
+  func.return
+}

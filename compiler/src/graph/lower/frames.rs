@@ -4,12 +4,15 @@
 //! @graph(.., %first) -> (.., %done)           %done is final when %first and the effects of the graph are
 //!   tfrt.while @loop(.., %first, %new)
 //! @loop(.., %first, %before)                  %first only in a part, where effects wait for it
-//!   return .., %first, %done, %goes_on        %done: %before, and the effects of this iteration
+//!   return .., %first, %done, %goes_on        %done: %before, the effects of this iteration, and its condition
 //! ```
 //!
 //! Nothing but operands orders the effects of a graph. Its function begins when the effects in front of it
 //! are complete, since a call is strict. The function of a part begins at once
 //! ([`lowered`](crate::device::lowered)), so the effects of its graph wait for that themselves.
+//!
+//! If the condition of a loop is an error, its body is dead, so no effect in it fails. But nobody knows whether
+//! they should have happened. So the condition's error is that of the effects too.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -53,6 +56,12 @@ pub(super) fn started_early(
     found
 }
 
+/// True for a `tf._Switch` by the condition of a loop.
+fn is_way_of_loop(m: &Module, op: OpId) -> bool {
+    let is_loop_cond = m.attr_named(op, "is_loop_cond").map(|attr| m.cx.attr(attr));
+    m.op_name_str(op) == "tf._Switch" && is_loop_cond == Some(&AttrKind::Bool(true))
+}
+
 impl Lowering<'_, '_, '_> {
     /// Passes the completion of effects from iteration to iteration of a frame.
     pub(super) fn frame_loop(&mut self, op: OpId, state: &mut EffectState) {
@@ -79,16 +88,19 @@ impl Lowering<'_, '_, '_> {
         state.barrier(results.last().copied());
     }
 
-    /// Returns the completion of the effects of an iteration and of those before it.
+    /// Returns the completion of the effects of an iteration and of those before it, an error if the condition
+    /// is one.
     pub(super) fn ends_iteration(
         &mut self,
         op: OpId,
         (block, first): (BlockId, Option<ValueId>),
         state: &EffectState,
     ) {
-        let before = self.m().args(block).last().copied();
-        let all: Vec<ValueId> =
-            before.into_iter().chain(state.completions().unwrap_or_default().iter().copied()).collect();
+        let m = self.m();
+        let before = m.args(block).last().copied();
+        let condition = m.ops_in(block).find(|&op| is_way_of_loop(m, op)).map(|switch| m.operand(switch, 1));
+        let effects = state.completions().unwrap_or_default().iter().copied();
+        let all: Vec<ValueId> = before.into_iter().chain(effects).chain(condition).collect();
         let Some(chain) = self.join_dead(op, &all) else { return };
         let mut values: Vec<ValueId> = self.m().operands(op).collect();
         let at = values.len().saturating_sub(1);
