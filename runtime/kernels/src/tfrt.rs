@@ -2,8 +2,13 @@
 //!
 //! The scalar arithmetic is in `befrost_tensor::scalar`.
 
+use std::sync::Arc;
+
+use befrost_kernel_api::async_value::{AsyncRef, Promise};
+use befrost_kernel_api::device::{DeviceBuffer, DeviceSet};
 use befrost_kernel_api::error::ErrorCode;
-use befrost_kernel_api::kernel::{Attr, Ignored, Rest, StrAttr, control};
+use befrost_kernel_api::kernel::{Attr, Kernel, KernelFrame, Outcome, Rest, Signature, StrAttr, control};
+use befrost_kernel_api::value::Scalar;
 use befrost_kernel_api::{Chain, ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::scalar::{Float, Integer};
 use half::{bf16, f16};
@@ -22,7 +27,14 @@ pub fn tfrt(registry: &mut Registry) {
     registry.add(control::parallel("tfrt.parallel_for.i32"));
     registry.add(control::parallel("tfrt.parallel_call.i32"));
     registry.add(kernel!("tfrt.new.chain", || Chain));
-    registry.add(kernel!("tfrt.merge.chains", |_: Ignored| Chain));
+    let merged = Signature {
+        rest: Some(&[]),
+        results: vec![<Chain as Scalar>::TYPES],
+        stores_all: true,
+        takes_any_memory: true,
+        ..Signature::default()
+    };
+    registry.add(Kernel::new("tfrt.merge.chains", merged, merge_chains));
     registry.add(kernel!("tfrt.and.i1", |a: bool, b: bool| a && b));
     registry.add(kernel!("tfrt.constant.i1", |value: Attr<bool>| value.0).constant());
     integers(registry);
@@ -32,6 +44,56 @@ pub fn tfrt(registry: &mut Registry) {
     prints(registry);
     registry.add(kernel!("tfrt.alias.value", |_: Chain, values: Rest<'_, Value>| values.to_vec()));
     registry.add(kernel!("tfrt.get_device", |_: Chain, name: StrAttr<'_>| device(name.0)));
+}
+
+/// A chain that is final when all operands are. A value in the memory of a device with streams is concrete as
+/// soon as its launch is in a stream; the chain waits until the launch has ended, and is its error if it fails.
+fn merge_chains(frame: &mut KernelFrame<'_>) -> Outcome {
+    let devices = frame.context().request.devices.as_ref().filter(|devices| devices.has_streams());
+    let merged = devices.cloned().and_then(|devices| ended(frame, &devices));
+    frame.set_result(0, merged.unwrap_or(Value::Chain));
+    Outcome::Done
+}
+
+/// The end of the launches of those operands that are in the memory of a device; `None` if none is.
+fn ended(frame: &KernelFrame<'_>, devices: &DeviceSet) -> Option<Value> {
+    let operands = (0..frame.n_operands()).filter_map(|i| frame.operand(i)?.downcast_ref::<DeviceBuffer>());
+    let buffers: Vec<DeviceBuffer> = operands.cloned().collect();
+    if buffers.is_empty() {
+        return None;
+    }
+    let (promise, merged) = AsyncRef::pending();
+    let launches = Arc::new(Launches { buffers, promise: Some(promise) });
+    for buffer in &launches.buffers {
+        if let Some(device) = buffer.device(devices) {
+            let launches = launches.clone();
+            device.reached(buffer.position()).and_then(move |_| drop(launches));
+        }
+    }
+    Some(Value::Async(merged))
+}
+
+/// Launches that are waited for. Who holds it last sets the promise.
+struct Launches {
+    buffers: Vec<DeviceBuffer>,
+    promise: Option<Promise>,
+}
+
+impl Drop for Launches {
+    fn drop(&mut self) {
+        let mut value = Value::Chain;
+        for buffer in &self.buffers {
+            // Dead wins over error, and the first error over others.
+            match (buffer.content().get(), &value) {
+                (Some(Value::Dead), _) => value = Value::Dead,
+                (Some(error @ Value::Error(_)), Value::Chain) => value = error.clone(),
+                _ => {}
+            }
+        }
+        if let Some(promise) = self.promise.take() {
+            promise.set(value);
+        }
+    }
 }
 
 /// The device of this name; only the host exists.

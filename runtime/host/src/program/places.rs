@@ -4,7 +4,7 @@
 //! kernel of the host on a CPU        reads and writes the host's memory
 //! kernel on a device with a memory   reads and writes that memory, and reads copies of the host's values
 //! dev.transfer                       reads any memory, writes that of the device it names
-//! tfrt.merge.chains                  waits for values in any memory, and reads none
+//! tfrt.merge.chains                  waits for values in any memory
 //! control flow, arguments            unknown: such operands are checked when the kernel runs
 //! ```
 //!
