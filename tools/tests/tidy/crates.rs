@@ -41,7 +41,8 @@ const EDGES: &[Crate] = &[
     ),
     ("befrost-train", &["befrost"], &["befrost"]),
     ("befrost-c", &["befrost"], &[]),
-    ("befrost-python", &["befrost"], &[]),
+    // Of the second and the third only the features, for `.ci/python`.
+    ("befrost-python", &["befrost", "befrost-host", "befrost-kernels"], &[]),
     ("befrost-compiler", &["bef-format", "befrost-tensor"], &[]),
     ("befrost-tools", &["*"], &["*"]),
     ("befrost-testing", &["*"], &[]),
