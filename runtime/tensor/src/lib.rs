@@ -34,6 +34,9 @@
 //! Not here: AsyncValues, threads (callers pass a parallel-for), devices, graph semantics. `unsafe` occurs in
 //! `gemm.rs`, `interrupt.rs` and `simd` only.
 
+#[cfg(test)]
+extern crate self as befrost_tensor;
+
 pub mod btf;
 pub mod bundle;
 mod cache;
@@ -66,6 +69,8 @@ pub mod sort;
 pub mod spelling;
 mod string;
 mod tensor;
+#[cfg(test)]
+mod testing;
 pub mod tf;
 pub mod ulps;
 pub mod wire;

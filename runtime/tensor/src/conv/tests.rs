@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::matmul::tests::Threads;
 use crate::parallel::Serial;
 use crate::simd::{Fold, Function, OutRows};
+use crate::testing::Threads;
 
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| ((i * 2_654_435_761) % 1000) as f32 / 500.0 - 1.0).collect()

@@ -11,8 +11,6 @@
 
 mod argmax;
 mod softmax;
-#[cfg(test)]
-mod tests;
 mod transpose;
 
 pub use crate::gemm::{GemmElement, Matrix, ProductFn, product};

@@ -7,23 +7,7 @@ use crate::gemm::Matrix;
 use crate::parallel::Serial;
 use crate::reference;
 use crate::simd::Function;
-
-/// Runs on two threads.
-pub(crate) struct Threads;
-
-impl Parallel for Threads {
-    fn workers(&self, _: u64) -> usize {
-        2
-    }
-
-    fn parallel_for(&self, blocks: usize, block: &(dyn Fn(usize) + Sync)) {
-        std::thread::scope(|scope| {
-            for i in (0..blocks).rev() {
-                scope.spawn(move || block(i));
-            }
-        });
-    }
-}
+use crate::testing::Threads;
 
 pub(crate) fn numbers(n: usize, seed: u32) -> Vec<f32> {
     let mut state = seed | 1;

@@ -92,8 +92,6 @@ mod sparse_counts;
 mod sparse_math;
 mod sparse_segment;
 mod special;
-#[cfg(test)]
-mod tests;
 mod train;
 mod unary;
 mod variates;

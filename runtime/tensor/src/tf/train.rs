@@ -437,7 +437,7 @@ pub fn accumulate(
 mod tests {
     use super::*;
     use crate::mem::Malloc;
-    use crate::tf::fast::tests::{Random, tensor, with_threads};
+    use crate::testing::{Random, tensor, with_threads};
 
     /// The state after a step of Adam by a gradient, or by rows of it and their indices.
     fn updated(

@@ -83,7 +83,7 @@ impl ImageLayout {
 
 impl ImageFormat {
     /// The shape of a tensor of images.
-    pub(super) fn shape(
+    pub fn shape(
         self,
         batch: usize,
         (height, width): (usize, usize),

@@ -29,8 +29,6 @@ mod norm;
 mod product;
 mod reduce;
 mod rows;
-#[cfg(test)]
-pub(super) mod tests;
 
 use std::fmt;
 use std::sync::Arc;

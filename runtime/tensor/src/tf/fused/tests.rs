@@ -8,7 +8,7 @@ use super::*;
 use crate::conv::Patch;
 use crate::mem::{Allocator, Malloc};
 use crate::simd::{Arithmetic, Comparison, IntArithmetic};
-use crate::tf::fast::tests::{Random, near, own, same, tensor, with_threads};
+use crate::testing::{Random, near, own, same, tensor, with_threads};
 use crate::tf::{Binary, Compare, Padding, Transposition, Unary, reference};
 
 fn malloc() -> Arc<dyn Allocator> {

@@ -92,9 +92,3 @@ impl OpRow {
         cost::work(self.cost(), self.signature(), self.rule(), attrs, operands)
     }
 }
-
-#[cfg(test)]
-pub(super) use infer::tests as infer_tests;
-
-#[cfg(test)]
-pub(super) mod tests;

@@ -396,7 +396,7 @@ impl OpRow {
     }
 
     /// The shape rule.
-    pub(super) fn rule(&self) -> Rule {
+    pub fn rule(&self) -> Rule {
         self.columns.shape
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::mem::{Allocator, Malloc};
 use crate::simd::Function;
-use crate::tf::fast::tests::{Random, near, tensor, with_threads};
+use crate::testing::{Random, near, tensor, with_threads};
 use crate::tf::fused::{Algorithm, Packing, conv2d, depthwise_conv2d, matmul};
 use crate::tf::{
     Conv2dAttrs, Padding, Pool, Pool2dAttrs, dequantize_linear, fast, quantize_linear, reference,

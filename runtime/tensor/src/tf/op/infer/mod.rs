@@ -320,6 +320,3 @@ fn sum(a: Dim, b: Dim) -> Result<Dim, TensorError> {
         _ => Ok(None),
     }
 }
-
-#[cfg(test)]
-pub(in crate::tf) mod tests;

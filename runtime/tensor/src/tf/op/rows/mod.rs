@@ -196,6 +196,3 @@ impl fmt::Debug for Op {
 }
 
 pub use selected::{are_functions, n_functions, selected};
-
-#[cfg(test)]
-mod tests;

@@ -2,6 +2,7 @@
 //!
 //! `tf/tests/truth.rs` compares results with TensorFlow's.
 
+pub(crate) mod infer;
 mod refusals;
 
 use std::borrow::Cow;
@@ -9,14 +10,14 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::mem::Malloc;
-use crate::tf::PartialShape;
-use crate::tf::tests::hostile::{INTS, limited, operand};
-use crate::{DType, HostTensor, Shape, literal};
+use crate::tf::hostile::{INTS, limited, operand};
+use befrost_tensor::mem::Malloc;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::*;
+use befrost_tensor::{DType, HostTensor, Shape, TensorError, literal};
 
 /// Attributes as `name=value`; each is parsed as the requested kind.
-pub(in crate::tf) struct TextAttrs<'a>(pub(in crate::tf) BTreeMap<&'a str, &'a str>);
+pub(crate) struct TextAttrs<'a>(pub(crate) BTreeMap<&'a str, &'a str>);
 
 impl TextAttrs<'_> {
     fn parsed<T: std::str::FromStr>(&self, name: &str) -> Option<T> {
@@ -70,7 +71,7 @@ impl Attrs for TextAttrs<'_> {
     }
 }
 
-pub(super) fn attrs<'a>(given: &[(&'a str, &'a str)]) -> TextAttrs<'a> {
+pub(crate) fn attrs<'a>(given: &[(&'a str, &'a str)]) -> TextAttrs<'a> {
     TextAttrs(given.iter().copied().collect())
 }
 
@@ -86,7 +87,8 @@ fn check(op: &str, given: &[(&str, &str)], inputs: &[&str], want: &[&str]) {
     assert_eq!(got.len(), want.len(), "{op}");
     for (got, want) in got.iter().zip(want) {
         let want = literal::parse(want, &Malloc::shared()).unwrap();
-        let report = crate::compare::compare(got, &want, crate::compare::Tolerance::EXACT).unwrap();
+        let report =
+            befrost_tensor::compare::compare(got, &want, befrost_tensor::compare::Tolerance::EXACT).unwrap();
         assert!(report.is_match(), "{op}: {report}");
     }
 }
@@ -310,7 +312,7 @@ fn index_operand() -> impl Strategy<Value = HostTensor> {
             if scalar && !ints.is_empty() { Shape::scalar() } else { Shape::new(&[ints.len()]).unwrap() };
         let ints = if scalar && !ints.is_empty() { &ints[..1] } else { &ints[..] };
         let ints = HostTensor::from_slice(shape, ints, &Malloc::shared()).unwrap();
-        if wide { ints } else { crate::tf::cast(&ints, DType::I32, &Malloc::shared()).unwrap() }
+        if wide { ints } else { befrost_tensor::tf::cast(&ints, DType::I32, &Malloc::shared()).unwrap() }
     })
 }
 
@@ -342,7 +344,7 @@ proptest! {
                     let inputs: Vec<&HostTensor> = (0..n).map(at).collect();
                     match eval(&inputs, &limited()) {
                         Ok(results) => {
-                            let agrees = infer_tests::agrees(name, &given, &inputs, &results);
+                            let agrees = infer::agrees(name, &given, &inputs, &results);
                             prop_assert!(agrees.is_ok(), "{name} of {inputs:?}, {:?}: {agrees:?}", given.0);
                         }
                         Err(error) => prop_assert!(error.to_string().len() > 10, "{name}: {error}"),

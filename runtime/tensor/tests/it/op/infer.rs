@@ -1,10 +1,11 @@
 //! Comparison of the shape rules with computed results, and tests of partially known shapes.
 
-use super::*;
-use crate::literal;
-use crate::mem::Malloc;
-use crate::tf::op::tests::{TextAttrs, attrs};
-use crate::tf::op::{Op, row};
+use crate::op::{TextAttrs, attrs};
+use befrost_tensor::literal;
+use befrost_tensor::mem::Malloc;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::*;
+use befrost_tensor::{HostTensor, TensorError};
 
 /// Operands with full or partial knowledge of tensors.
 fn known<'a>(inputs: &[&'a HostTensor], values: bool, dims: impl Fn(usize, Dim) -> Dim) -> Vec<Operand<'a>> {
@@ -21,7 +22,7 @@ fn known<'a>(inputs: &[&'a HostTensor], values: bool, dims: impl Fn(usize, Dim) 
 }
 
 /// Checks that the shapes inferred from full or partial knowledge of the operands hold for the results.
-pub(in crate::tf) fn agrees(
+pub(crate) fn agrees(
     op: &str,
     attrs: &dyn Attrs,
     inputs: &[&HostTensor],

@@ -16,10 +16,10 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use super::super::op;
-use super::super::op::tests::TextAttrs;
-use crate::compare::{Tolerance, compare as compare_tensors};
-use crate::{HostTensor, TensorError, literal};
+use crate::op::TextAttrs;
+use befrost_tensor::compare::{Tolerance, compare as compare_tensors};
+use befrost_tensor::tf::op;
+use befrost_tensor::{HostTensor, TensorError, literal};
 
 #[test]
 fn every_graph_has_tensorflows_results() {
@@ -96,8 +96,8 @@ fn run(text: &str) -> Vec<String> {
     problems
 }
 
-fn malloc() -> std::sync::Arc<dyn crate::mem::Allocator> {
-    crate::mem::Malloc::shared()
+fn malloc() -> std::sync::Arc<dyn befrost_tensor::mem::Allocator> {
+    befrost_tensor::mem::Malloc::shared()
 }
 
 /// An operator with its operands and attributes.
@@ -128,7 +128,7 @@ impl<'a> Line<'a> {
             .prepare(&self.attrs)?
             .unwrap_or_else(|| panic!("no operator {}", self.op));
         let results = eval(&self.inputs, &malloc())?.into_vec();
-        let agrees = op::infer_tests::agrees(self.op, &self.attrs, &self.inputs, &results);
+        let agrees = crate::op::infer::agrees(self.op, &self.attrs, &self.inputs, &results);
         agrees.unwrap_or_else(|problem| panic!("{}: {problem}", self.op));
         Ok(results)
     }

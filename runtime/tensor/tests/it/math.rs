@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use crate::{math, reference};
+use befrost_tensor::{math, reference};
 
 /// max|err| <= 1e-4 * max|ref| is the project's limit; one product of small numbers is far better than that.
 fn close(got: &[f32], want: &[f32], limit: f32) -> bool {

@@ -1,20 +1,20 @@
 //! Requirements on every row, the parsing of signatures, and the work of operators.
 
-use super::*;
-use crate::tf::PartialShape;
-use crate::tf::op::tests::attrs;
-use crate::tf::op::{
+use crate::op::attrs;
+use befrost_tensor::tf::PartialShape;
+use befrost_tensor::tf::op::*;
+use befrost_tensor::tf::op::{
     Arg, ArgType, AttrKind, Class, Cost, DefaultValue, Effect, Fusion, Gradient, Operand, ProductForm,
     ProductOps, Traits, Type, Work,
 };
-use crate::{DType, Shape};
+use befrost_tensor::{DType, Shape};
 
 #[test]
 fn every_row_is_found_by_name_and_by_operator() {
     let names: Vec<&str> = rows().map(|row| row.name).collect();
     assert!(names.is_sorted_by(|a, b| a < b) && names.len() > 400, "sorted, each name once");
     for row in rows() {
-        assert!(std::ptr::eq(super::row(row.name).unwrap(), row), "{}", row.name);
+        assert!(std::ptr::eq(befrost_tensor::tf::op::row(row.name).unwrap(), row), "{}", row.name);
         assert!(std::ptr::eq(row.op.unwrap().row(), row), "{}", row.name);
     }
     for name in ["", "A", "zzz", "Concat V2", "Abort!", "Ifs", "_", "\n"] {
@@ -52,8 +52,7 @@ fn every_row_has_a_summary_and_a_signature_that_agrees_with_itself() {
 fn columns_agree_with_one_another() {
     for row in rows() {
         let (name, n_inputs) = (row.name, row.signature().inputs.len());
-        let is_unknown =
-            std::ptr::fn_addr_eq(row.rule(), crate::tf::op::shape::unknown as crate::tf::op::Rule);
+        let is_unknown = std::ptr::fn_addr_eq(row.rule(), shape::unknown as Rule);
         assert!(!row.has_function() || !is_unknown, "{name}: a function of tensors has a shape rule");
         assert!(!row.has(Traits::COMMUTATIVE) || n_inputs == 2, "{name}");
         assert!(!row.has(Traits::VIEW) || row.is_pure_function(), "{name}");
@@ -218,7 +217,7 @@ fn every_other_function_has_a_cost() {
 /// Each operator of a class has a row with that class.
 #[test]
 fn every_class_has_its_row() {
-    use crate::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary};
+    use befrost_tensor::tf::{Binary, Compare, Part, Reduce, Scan, Segment, SortedSegment, Test, Unary};
     let classes = (Unary::ALL.iter().map(|&op| (op.name(), Class::Unary(op))))
         .chain(Binary::ALL.iter().map(|&op| (op.name(), Class::Binary(op))))
         .chain(Compare::ALL.iter().map(|&op| (op.name(), Class::Compare(op))))
@@ -341,8 +340,8 @@ fn work_follows_from_shapes() {
 
 #[test]
 fn rows_can_be_added_while_the_process_runs() {
-    use crate::tf::op::row::{Columns, function};
-    use crate::tf::op::{Cost, OpRow, add_row, added_row, of, row, shape};
+    use befrost_tensor::tf::op::row::{Columns, function};
+    use befrost_tensor::tf::op::{Cost, OpRow, add_row, added_row, of, row, shape};
     const COLUMNS: Columns =
         function(|attrs| of(attrs, |[x], _| Ok(x.clone())), shape::same, Cost::Free).foreign();
     let made =

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::*;
-use crate::mem::{Allocator, Limited, Malloc};
-use crate::{DType, HostTensor, Shape, TensorError};
+use befrost_tensor::mem::{Allocator, Limited, Malloc};
+use befrost_tensor::tf::*;
+use befrost_tensor::{DType, HostTensor, Shape, TensorError};
 
 const DIMS: [usize; 10] = [0, 1, 1, 2, 2, 3, 4, 1 << 20, 1 << 33, 1 << 62];
 const SIZES: [usize; 10] = [0, 1, 1, 2, 2, 3, 1 << 20, 1 << 33, isize::MAX as usize, usize::MAX];
-pub(in crate::tf) const INTS: [i64; 17] = [
+pub(crate) const INTS: [i64; 17] = [
     i64::MIN,
     i64::MIN + 1,
     -(1 << 40),
@@ -34,12 +34,12 @@ pub(in crate::tf) const INTS: [i64; 17] = [
     i64::MAX,
 ];
 
-pub(in crate::tf) fn limited() -> Arc<dyn Allocator> {
+pub(crate) fn limited() -> Arc<dyn Allocator> {
     Arc::new(Limited::new(Malloc::shared(), 1 << 20))
 }
 
 /// A small tensor of small numbers. Dimensions are lowered, some to 0, until the tensor is small.
-pub(in crate::tf) fn operand() -> impl Strategy<Value = HostTensor> {
+pub(crate) fn operand() -> impl Strategy<Value = HostTensor> {
     let dims = prop::collection::vec(prop::sample::select(&DIMS[..]), 0..5);
     (dims, prop::sample::select(&DType::ALL[..]), any::<u64>()).prop_map(|(mut dims, dtype, seed)| {
         let fits = |dims: &[usize]| Shape::new(dims).is_ok_and(|shape| shape.num_elements() <= 64);
@@ -57,7 +57,7 @@ pub(in crate::tf) fn operand() -> impl Strategy<Value = HostTensor> {
     })
 }
 
-pub(in crate::tf) fn ints() -> impl Strategy<Value = Vec<i64>> {
+pub(crate) fn ints() -> impl Strategy<Value = Vec<i64>> {
     prop::collection::vec(prop::sample::select(&INTS[..]), 0..5)
 }
 

@@ -1,7 +1,7 @@
 //! Tests with hand-checked values, mostly from TensorFlow's documentation, and with short formulas.
 
 mod formulas;
-pub(super) mod hostile;
+pub(crate) mod hostile;
 mod layers;
 mod truth;
 
@@ -9,31 +9,31 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::mem::{Allocator, Malloc};
-use crate::{Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16};
+use befrost_tensor::mem::{Allocator, Malloc};
+use befrost_tensor::tf::*;
+use befrost_tensor::{Complex64, Complex128, DType, Element, HostTensor, I1, Shape, TensorError, bf16, f16};
 
-pub(super) fn tensor<T: Element>(dims: &[usize], values: &[T]) -> HostTensor {
+pub(crate) fn tensor<T: Element>(dims: &[usize], values: &[T]) -> HostTensor {
     HostTensor::from_slice(Shape::new(dims).unwrap(), values, &malloc()).unwrap()
 }
 
-pub(super) fn vector<T: Element>(values: &[T]) -> HostTensor {
+pub(crate) fn vector<T: Element>(values: &[T]) -> HostTensor {
     tensor(&[values.len()], values)
 }
 
-pub(super) fn malloc() -> Arc<dyn Allocator> {
+pub(crate) fn malloc() -> Arc<dyn Allocator> {
     Malloc::shared()
 }
 
 #[track_caller]
-pub(super) fn check<T: Element>(got: Result<HostTensor, TensorError>, dims: &[usize], want: &[T]) {
+pub(crate) fn check<T: Element>(got: Result<HostTensor, TensorError>, dims: &[usize], want: &[T]) {
     let got = got.unwrap();
     assert_eq!(got.shape().dims(), dims);
     assert_eq!(*got.read::<T>().unwrap(), *want);
 }
 
 #[track_caller]
-pub(super) fn refused<T: std::fmt::Debug>(got: Result<T, TensorError>, message: &str) {
+pub(crate) fn refused<T: std::fmt::Debug>(got: Result<T, TensorError>, message: &str) {
     assert_eq!(got.unwrap_err().to_string(), message);
 }
 
@@ -482,7 +482,7 @@ fn pools() {
 }
 
 /// The gradient of the sum of `weights * f(x)` with respect to x, by finite differences.
-pub(super) fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
+pub(crate) fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) -> HostTensor) -> Vec<f64> {
     let loss = |x: &[f64]| f(x).read::<f64>().unwrap().iter().zip(weights).map(|(y, w)| y * w).sum::<f64>();
     (0..x.len())
         .map(|i| {
@@ -495,7 +495,7 @@ pub(super) fn numeric_gradient(x: &[f64], weights: &[f64], f: impl Fn(&[f64]) ->
 }
 
 #[track_caller]
-pub(super) fn near(got: &HostTensor, want: &[f64]) {
+pub(crate) fn near(got: &HostTensor, want: &[f64]) {
     let got = got.read::<f64>().unwrap();
     assert_eq!(got.len(), want.len());
     assert!(got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-6), "{:?} {want:?}", &*got);

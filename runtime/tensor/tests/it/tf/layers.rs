@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::super::*;
 use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
-use crate::{Complex64, DType, HostTensor, I1, Shape};
+use befrost_tensor::tf::*;
+use befrost_tensor::{Complex64, DType, HostTensor, I1, Shape};
 
 fn shape(dims: &[usize]) -> Shape {
     Shape::new(dims).unwrap()

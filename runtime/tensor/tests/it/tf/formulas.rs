@@ -4,9 +4,9 @@
 
 use proptest::prelude::*;
 
-use super::super::*;
 use super::{malloc, tensor, vector};
-use crate::{DType, HostTensor, Shape, bf16, f16};
+use befrost_tensor::tf::*;
+use befrost_tensor::{DType, HostTensor, Shape, bf16, f16};
 
 /// Random dimensions below 4.
 fn dims(rank: std::ops::Range<usize>) -> impl Strategy<Value = Vec<usize>> {
