@@ -26,8 +26,6 @@ pub mod dimensions;
 pub mod function;
 pub mod query;
 pub mod sizes;
-#[cfg(test)]
-mod tests;
 
 use befrost_tensor::DType;
 use befrost_tensor::tf::PartialShape;

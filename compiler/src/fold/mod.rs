@@ -25,8 +25,6 @@ pub mod constant;
 pub mod float;
 pub mod int;
 pub mod patterns;
-#[cfg(test)]
-mod tests;
 pub mod tfrt;
 
 use crate::dialects::{Folded, Traits};

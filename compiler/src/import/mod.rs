@@ -34,8 +34,6 @@ pub(crate) mod proto;
 pub mod recognize;
 pub mod savedmodel;
 pub mod summary;
-#[cfg(test)]
-mod tests;
 mod text;
 
 pub use errors::is_missing_name;

@@ -19,8 +19,6 @@ mod options;
 mod plan;
 mod resources;
 mod switch;
-#[cfg(test)]
-mod tests;
 mod text;
 
 pub(crate) use elements::element_size;

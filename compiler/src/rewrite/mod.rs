@@ -24,8 +24,6 @@ mod greedy;
 mod order;
 pub(crate) mod signatures;
 mod simplify;
-#[cfg(test)]
-mod tests;
 
 pub use clone::IrMapping;
 pub use effects::{

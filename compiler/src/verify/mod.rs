@@ -18,8 +18,6 @@
 
 mod errors;
 mod table;
-#[cfg(test)]
-mod tests;
 mod verified;
 
 pub(crate) use errors::CAPTURE;

@@ -38,8 +38,6 @@ mod prune;
 mod reach;
 mod riders;
 mod signals;
-#[cfg(test)]
-mod tests;
 mod urgent;
 pub(crate) mod verify;
 

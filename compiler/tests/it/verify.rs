@@ -1,7 +1,7 @@
 //! Tests of the verifier: one program per code, with the only error and its place.
 
-use crate::syntax::{ParseOptions, parse};
-use crate::verify::faults;
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::faults;
 
 /// `expected` are `line:col code` of all errors.
 #[track_caller]

@@ -1,8 +1,8 @@
 //! Tests with planted mistakes: each causes exactly one error, on its own line, independent of other
 //! mistakes.
 
-use crate::syntax::*;
-use crate::verify::faults;
+use befrost_compiler::syntax::*;
+use befrost_compiler::verify::faults;
 
 /// A line with one mistake, and the code of its error. `$` is a unique number in the program; `%i` is an
 /// `i32`, `%f` an `f32`.

@@ -1,7 +1,7 @@
 //! Tests with hostile input: deep, huge or garbage. Each is parsed or refused in bounded time and memory.
 
-use crate::print::{PrintOptions, print};
-use crate::syntax::*;
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::*;
 use std::time::{Duration, Instant};
 
 const N: usize = 100_000;

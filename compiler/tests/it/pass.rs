@@ -1,14 +1,13 @@
 //! Tests of the pass manager and of pipelines. The files in `testdata/pass` test the passes.
 
 mod control_flow;
-mod idle;
 
-use super::*;
-use crate::diag::{Diagnostic, Severity};
-use crate::ir::Module;
-use crate::print::{PrintOptions, print};
-use crate::syntax::{ParseOptions, parse};
-use crate::verify::{Verified, verify};
+use befrost_compiler::diag::{Diagnostic, Severity};
+use befrost_compiler::ir::Module;
+use befrost_compiler::pass::*;
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::{Verified, verify};
 use std::time::Duration;
 
 fn module(text: &str) -> Module {
@@ -66,7 +65,7 @@ const TEST_PASSES: &[Pass] = &[
         statistics: &[],
         run: |r, _| {
             let op = r.root();
-            r.set_loc(op, crate::ir::LocId::UNKNOWN);
+            r.set_loc(op, befrost_compiler::ir::LocId::UNKNOWN);
             panic!("as it should, on {}", r.ir().op_name_str(op))
         },
     },

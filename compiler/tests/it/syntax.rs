@@ -2,10 +2,10 @@
 
 mod hostile;
 mod mistakes;
-mod properties;
 
-use super::*;
-use crate::print::{PrintOptions, print};
+use befrost_compiler::diag::MAX_ERRORS;
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::*;
 
 fn run(text: &str) -> ParseResult {
     parse("t.mlir", text, &ParseOptions { allow_unregistered: true, ..ParseOptions::default() })

@@ -1,12 +1,12 @@
 //! Tests of folding against an independent reference: integers by their mathematical definition in `i128`,
 //! floats by the machine's own operations, and narrow floats by search for the nearest one.
 
-use super::float::Float;
-use super::int::Int;
-use crate::ir::{AttrKind, FloatKind, Module};
-use crate::pass::PassManager;
-use crate::syntax::{ParseOptions, parse};
-use crate::verify::verify;
+use befrost_compiler::fold::float::Float;
+use befrost_compiler::fold::int::Int;
+use befrost_compiler::ir::{AttrKind, FloatKind, Module};
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
 use proptest::prelude::*;
 
 /// The constants that reach `u.use` after folding; `None` for unfolded operands.
@@ -22,8 +22,8 @@ fn folded(body: &str) -> Vec<Option<AttrKind>> {
     uses.into_iter().flat_map(|op| operands(&m, op)).collect()
 }
 
-fn operands(m: &Module, op: crate::ir::OpId) -> Vec<Option<AttrKind>> {
-    m.operands(op).map(|v| super::constant_of(m, v).map(|a| m.cx.attr(a).clone())).collect()
+fn operands(m: &Module, op: befrost_compiler::ir::OpId) -> Vec<Option<AttrKind>> {
+    m.operands(op).map(|v| befrost_compiler::fold::constant_of(m, v).map(|a| m.cx.attr(a).clone())).collect()
 }
 
 fn number(attr: &Option<AttrKind>) -> Option<i128> {
@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn comparisons(a in edgy(), b in edgy(), width in prop::sample::select(vec![1u32, 8, 32, 64])) {
-        let words = crate::dialects::arith::CMPI.words;
+        let words = befrost_compiler::dialects::arith::CMPI.words;
         let mut body = format!("  %a = arith.constant {}\n  %b = arith.constant {}\n", literal(a, width), literal(b, width));
         for word in words {
             body += &format!("  %{word} = arith.cmpi {word}, %a, %b : i{width}\n  \"u.use\"(%{word}) : (i1) -> ()\n");

@@ -1,11 +1,13 @@
 //! Tests of passes over loops and branches, with a dialect for the tests.
 
-use crate::dialects::{Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint};
-use crate::ir::{KnownType, Module};
-use crate::pass::{Change, PassManager, RunOptions};
-use crate::print::{PrintOptions, print};
-use crate::syntax::{ParseOptions, parse};
-use crate::verify::Verified;
+use befrost_compiler::dialects::{
+    Arity, AttrConstraint, OpDef, OperandMode, Registry, Traits, TypeConstraint,
+};
+use befrost_compiler::ir::{KnownType, Module};
+use befrost_compiler::pass::{Change, PassManager, RunOptions};
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
 
 const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
 
@@ -58,7 +60,7 @@ fn short(m: &Module) -> String {
 
 #[track_caller]
 fn check(pipeline: &str, program: &str, expected: &str) {
-    let m = Verified::unchecked(module(program));
+    let Ok(m) = verify(module(program)) else { panic!("{program}") };
     let Ok(mut pm) = PassManager::parse(pipeline) else { panic!("no such pass") };
     let before = print(&m, &PrintOptions::default());
     let mut options = RunOptions::default();

@@ -1,11 +1,11 @@
 //! `verify-parts` refuses parts that do not fit together, each for its reason, and accepts those that do.
 
-use crate::pass::PassManager;
-use crate::syntax::{ParseOptions, parse};
-use crate::verify::verify;
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
 
 /// Programs, most of which break a rule: `expected-error` says which.
-const PROGRAMS: &str = include_str!("../../../../testdata/tf/verify-parts.mlir");
+const PROGRAMS: &str = include_str!("../../../testdata/tf/verify-parts.mlir");
 
 /// The messages of `verify-parts` for a program.
 fn refusals(text: &str) -> Vec<String> {

@@ -1,11 +1,16 @@
 //! Tests of inference, refusal and rollback; what rewrites make with the builder is tested in `testdata/tf`.
 
-use super::query::{dims, splat};
-use super::*;
-use crate::pass::PassManager;
-use crate::print::{PrintOptions, print, type_text};
-use crate::syntax::{ParseOptions, parse};
-use crate::verify::verify;
+use befrost_compiler::build::query::{dims, splat};
+use befrost_compiler::build::*;
+use befrost_compiler::dialects::tf;
+use befrost_compiler::ir::{KnownType, Module, TypeId, ValueId};
+use befrost_compiler::pass::PassManager;
+use befrost_compiler::print::{PrintOptions, print, type_text};
+use befrost_compiler::rewrite::Rewriter;
+use befrost_compiler::syntax::{ParseOptions, parse};
+use befrost_compiler::verify::verify;
+use befrost_tensor::DType;
+use befrost_tensor::tf::op::Op;
 
 const PROGRAM: &str = "func.func @main(%x: tensor<2x3xf32>, %y: tensor<?x5xf32>, %n: tensor<3xi32>) {
   func.return
@@ -126,7 +131,7 @@ fn built_parts_can_be_taken_back() {
 /// Blocks are filled before the op that owns them; what was built is taken back, open blocks too.
 #[test]
 fn a_function_is_built_with_regions() {
-    use super::function::{FunctionBuilder, SourcePlace};
+    use befrost_compiler::build::function::{FunctionBuilder, SourcePlace};
     use befrost_tensor::tf::op::{DefaultValue, Type};
 
     let scalar = (Type::Dense(DType::F32), Some(vec![]));
@@ -168,7 +173,7 @@ fn a_function_is_built_with_regions() {
 /// A chain of conditionals on `x`, one for each list of constants, that give their numbers; the last one
 /// gives -1.
 fn chain(element: DType, conditions: &[&[i64]]) -> String {
-    use super::function::FunctionBuilder;
+    use befrost_compiler::build::function::FunctionBuilder;
     use befrost_tensor::HostTensor;
     use befrost_tensor::tf::op::Type;
 

@@ -1,10 +1,10 @@
 //! Tests of the rewriter and the driver.
 
-use super::*;
-use crate::dialects::{Folded, OpDef, Registry, TypeConstraint};
-use crate::ir::KnownType;
-use crate::print::{PrintOptions, print};
-use crate::syntax::{ParseOptions, parse};
+use befrost_compiler::dialects::{Folded, OpDef, Registry, TypeConstraint};
+use befrost_compiler::ir::{AttrId, KnownType, Module, OpId, Traits, TypeId, ValueId};
+use befrost_compiler::print::{PrintOptions, print};
+use befrost_compiler::rewrite::*;
+use befrost_compiler::syntax::{ParseOptions, parse};
 
 type Rewrite = fn(&mut Rewriter<'_>, OpId) -> Change;
 
@@ -15,7 +15,7 @@ const I32: TypeConstraint = TypeConstraint::Is(KnownType::I32);
 fn ops(r: &mut Registry) {
     r.add(
         OpDef::new("t.c", "")
-            .attr("value", crate::dialects::AttrConstraint::Int(KnownType::I32))
+            .attr("value", befrost_compiler::dialects::AttrConstraint::Int(KnownType::I32))
             .result("r", I32)
             .pure()
             .traits(Traits::CONSTANT),
