@@ -218,11 +218,12 @@ def test_numbers_of_tensors(dtype: Any) -> None:
             assert type(got) is type(want) and (got == want or got != got and want != want), (number, x, got, want)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("op", [operator.floordiv, operator.mod], ids=lambda op: op.__name__)
-def test_floored_floats(op: Any, dtype: Any) -> None:
-    """The same bits as NumPy's, also of zeros, infinities, NaN, and where the quotient is rounded."""
-    edges = np.array([0.0, 0.1, 0.3, 0.5, 1.0, 2.0, 2.5, 7.0, 1e20, np.inf, np.nan, np.finfo(dtype).smallest_subnormal,
+def test_floored_floats(op: Any, dtype: Any, binary: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The same bits as NumPy's, also of zeros, infinities, NaN, and where the quotient is rounded: on Tensors, and
+    compiled, by divisors that are known and that are not."""
+    edges = np.array([0.0, 0.1, 0.3, 0.5, 1.0, 2.0, 2.5, 7.0, 1e4, np.inf, np.nan, np.finfo(dtype).smallest_subnormal,
                       np.finfo(dtype).max, 1 - np.finfo(dtype).epsneg], dtype)
     edges = np.concatenate([edges, -edges])
     x, y = (np.ascontiguousarray(part).reshape(-1) for part in np.meshgrid(edges, edges))
@@ -233,11 +234,18 @@ def test_floored_floats(op: Any, dtype: Any) -> None:
         numbers = ~np.isnan(want)
         np.testing.assert_array_equal(np.signbit(np.asarray(got))[numbers], np.signbit(want)[numbers])
 
+    numbers = [0.5, -0.5, 3, -3, 0.0, float("inf")]
+    texts = [f"x {SYMBOLS[op]} {n}" for n in numbers[:-1]] + [f"{n} {SYMBOLS[op]} x" for n in numbers[:-1]]
+    known = source(tmp_path_factory, [("x", text) for text in texts])
     with np.errstate(all="ignore"):
-        expect(op(bf.tensor(x), bf.tensor(y)), op(x, y))
-        for number in (0.5, -0.5, 3, -3, 0.0, float("inf")):
-            expect(op(bf.tensor(x), number), op(x, number))
-            expect(op(number, bf.tensor(x)), op(number, x))
-        expect(op(bf.tensor(x), bf.tensor(dtype(-2.5))), op(x, dtype(-2.5)))
-        expect(op(bf.tensor(dtype(7)), bf.tensor(x)), op(dtype(7), x))
-        expect(op(bf.tensor(x[:0]), 2.0), op(x[:0], 2.0))
+        for of in (op, bf.function(binary[op], level=0), bf.function(binary[op], level=2)):
+            expect(of(bf.tensor(x), bf.tensor(y)), op(x, y))
+            for number in numbers:
+                expect(of(bf.tensor(x), number), op(x, number))
+                expect(of(number, bf.tensor(x)), op(number, x))
+            expect(of(bf.tensor(x), bf.tensor(dtype(-2.5))), op(x, dtype(-2.5)))
+            expect(of(bf.tensor(dtype(7)), bf.tensor(x)), op(dtype(7), x))
+            expect(of(bf.tensor(x[:0]), 2.0), op(x[:0], 2.0))
+        for f in known:
+            for level in (0, 2):
+                expect(bf.function(f, level=level)(x), f(x))

@@ -24,7 +24,7 @@ from .values import (
 # The operator of a ufunc, for all dtypes that it resolves to; a text with ':' computes on booleans by another one.
 UFUNCS: dict[Any, str] = {
     np.add: "AddV2:LogicalOr", np.subtract: "Sub", np.multiply: "Mul:LogicalAnd", np.true_divide: "RealDiv",
-    np.remainder: "FloorMod", np.power: "Pow", np.float_power: "Pow",
+    np.power: "Pow", np.float_power: "Pow",
     np.maximum: "Maximum:LogicalOr", np.minimum: "Minimum:LogicalAnd", np.fmod: "Mod", np.arctan2: "Atan2",
     np.bitwise_and: "BitwiseAnd:LogicalAnd", np.bitwise_or: "BitwiseOr:LogicalOr",
     np.bitwise_xor: "BitwiseXor:NotEqual",
@@ -336,6 +336,7 @@ SPECIAL: dict[Any, Callable[[Emitter, list[Any], tuple[Any, ...]], Array]] = {
     np.logaddexp: lambda emit, operands, dtypes: _logaddexp(emit, operands, dtypes),
     np.fabs: lambda emit, operands, dtypes: emit.one("Abs", [emit.id(operands[0], dtypes[0])]),
     np.floor_divide: lambda emit, operands, dtypes: _floor_divide(emit, operands, dtypes),
+    np.remainder: lambda emit, operands, dtypes: _remainder(emit, operands, dtypes),
     np.left_shift: lambda emit, operands, dtypes: _shift(emit, "LeftShift", operands, dtypes),
     np.right_shift: lambda emit, operands, dtypes: _shift(emit, "RightShift", operands, dtypes),
 }
@@ -353,20 +354,47 @@ def _trunc(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array
     return run_ufunc(emit, np.multiply, [run_ufunc(emit, np.sign, [x]), down])  # type: ignore[no-any-return]
 
 
+def _floats(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> tuple[Array, Array]:
+    """Two operands of `//` and `%`, in single precision if they have less, in which NumPy computes these."""
+    wide = dtypes[0] if dtypes[0].itemsize > 2 else np.dtype(np.float32)
+    x, y = (emit.array(emit.cast(emit.id(value, dtype), dtype, wide)) for value, dtype in zip(operands, dtypes))
+    return x, y
+
+
 def _floor_divide(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
     """`x // y`. Of floats it is the quotient that belongs to the exact remainder: 1.0 // 0.1 is 9.0, although 1.0 / 0.1
-    is 10.0."""
+    is 10.0. A quotient of zero has the sign of x / y."""
     if kind_of(dtypes[0]) != "f":
         return emit.one("FloorDiv", [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
-    x, y = (emit.array(emit.id(value, dtype)) for value, dtype in zip(operands, dtypes))
-    rest = run_ufunc(emit, np.fmod, [x, y])
+    x, y = _floats(emit, operands, dtypes)
+    rest, ratio = run_ufunc(emit, np.fmod, [x, y]), run_ufunc(emit, np.true_divide, [x, y])
     quotient = run_ufunc(emit, np.true_divide, [run_ufunc(emit, np.subtract, [x, rest]), y])
     differs = run_ufunc(emit, np.not_equal, [run_ufunc(emit, np.less, [rest, 0]), run_ufunc(emit, np.less, [y, 0])])
     is_below = run_ufunc(emit, np.logical_and, [run_ufunc(emit, np.not_equal, [rest, 0]), differs])
-    quotient = run_ufunc(emit, np.rint, [select(emit, is_below, run_ufunc(emit, np.subtract, [quotient, 1]), quotient)])
-    if _all_known(operands[1], lambda divisors: divisors != 0):
-        return quotient  # type: ignore[no-any-return]
-    return select(emit, run_ufunc(emit, np.equal, [y, 0]), run_ufunc(emit, np.true_divide, [x, y]), quotient)
+    quotient = select(emit, is_below, run_ufunc(emit, np.subtract, [quotient, 1]), quotient)
+    # An integer but for the rounding of the division.
+    floor = run_ufunc(emit, np.floor, [quotient])
+    is_above = run_ufunc(emit, np.greater, [run_ufunc(emit, np.subtract, [quotient, floor]), 0.5])
+    floor = select(emit, is_above, run_ufunc(emit, np.add, [floor, 1]), floor)
+    made = select(emit, run_ufunc(emit, np.equal, [quotient, 0]), run_ufunc(emit, np.floor, [ratio]), floor)
+    if not _all_known(operands[1], lambda divisors: divisors != 0):
+        made = select(emit, run_ufunc(emit, np.equal, [y, 0]), ratio, made)
+    return emit.array(emit.id(made, dtypes[-1]))
+
+
+def _remainder(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
+    """`x % y`. Of floats a remainder of zero has the sign of y."""
+    if kind_of(dtypes[0]) != "f":
+        return emit.one("FloorMod", [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
+    x, y = _floats(emit, operands, dtypes)
+    rest = emit.one("FloorMod", [emit.id(x), emit.id(y)])
+    if _all_known(operands[1], lambda divisors: divisors > 0):
+        zero = as_like(emit, 0.0, rest)
+    else:
+        is_below = run_ufunc(emit, np.less, [y, 0])
+        zero = select(emit, is_below, as_like(emit, -0.0, rest), as_like(emit, 0.0, rest))
+    made = select(emit, run_ufunc(emit, np.equal, [rest, 0]), zero, rest)
+    return emit.array(emit.id(made, dtypes[-1]))
 
 
 def _all_known(value: Any, test: Callable[[Any], Any]) -> bool:
