@@ -218,6 +218,25 @@ def test_numbers_of_tensors(dtype: Any) -> None:
             assert type(got) is type(want) and (got == want or got != got and want != want), (number, x, got, want)
 
 
+def test_numbers_beyond(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Known integers that a type does not have: what NumPy makes of them, or its OverflowError."""
+    texts = ["x + 300", "-129 * x", "x << 300", "np.add(x, 300)", "np.maximum(300, x)", "x + (1 << 70)", "np.clip(x, 300, 400)",
+             "np.int8(300)", "np.uint8(-1)", "np.int8([1, 300])", "np.full(3, 300, x.dtype)", "np.full_like(x, 300)",
+             "np.array([300], np.int8)", "np.pad(x, 1, constant_values=300)", "x == 300", "np.less(x, 300)",
+             "np.greater_equal(-300, x)", "np.clip(x, -300, 1)", "x.clip(0, 300)", "np.clip(x, -128, 127)", "x / 300",
+             "np.int16([3, 4])", "np.float32('1.5')"]
+    for text, f in zip(texts, source(tmp_path_factory, [("x", text) for text in texts])):
+        f.__globals__["np"] = np
+        x = np.array([1, 2], np.int8)
+        want = plain(f, x)
+        for of, given in ((bf.function(f, level=0), x), (f, bf.tensor(x))):
+            if isinstance(want, Exception):
+                with pytest.raises(OverflowError):
+                    of(given)
+            else:
+                agree(np.asarray(of(given)), want)
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("op", [operator.floordiv, operator.mod], ids=lambda op: op.__name__)
 def test_floored_floats(op: Any, dtype: Any, binary: Any, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -13,7 +13,7 @@ import os as _os
 
 from . import _native, core, tf
 from ._errors import (
-    CancelledError, CheckFailedError, CompileError, DeadlineExceededError, DivisionError, Error,
+    CancelledError, CheckFailedError, CompileError, CompileRangeError, DeadlineExceededError, DivisionError, Error,
     FailedPreconditionError, InvalidArgumentError, MissingFileError, NotFoundError, OutOfRangeError,
     ResourceExhaustedError, UnimplementedError, WrongRangeError, WrongTypeError,
 )
@@ -37,7 +37,7 @@ if hasattr(_os, "register_at_fork"):
 
 # Not the names of the Array API, which would hide Python's own: `abs`, `sum`, `bool`.
 __all__ = [
-    "CancelledError", "CheckFailedError", "CompileError", "DeadlineExceededError", "DivisionError", "Error",
+    "CancelledError", "CheckFailedError", "CompileError", "CompileRangeError", "DeadlineExceededError", "DivisionError", "Error",
     "FailedPreconditionError", "Function", "FunctionStats", "InvalidArgumentError", "MissingFileError", "Model", "ModelStats",
     "NotFoundError", "OutOfRangeError", "Outputs", "Port", "ResourceExhaustedError", "Runtime", "Session",
     "SessionStats", "Spec", "Tensor", "UnimplementedError", "Variable", "Variables", "WrongRangeError",

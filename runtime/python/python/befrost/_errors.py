@@ -4,7 +4,8 @@
       Each subclass is also one of Python's exceptions (ValueError, TypeError, OverflowError, KeyError,
       FileNotFoundError, IndexError, TimeoutError, AssertionError, MemoryError, NotImplementedError, ZeroDivisionError), so that code without Befrost's
       classes can catch it. A call that does not fit a function's parameters is a plain TypeError, as of all of Python's.
-    CompileError     also a SyntaxError: a function that cannot be compiled, with file, line and text
+    CompileError     also a SyntaxError: a function that cannot be compiled, with file, line and text; also an
+                     OverflowError (CompileRangeError) if a known number does not fit in its type
 """
 
 from __future__ import annotations
@@ -135,6 +136,10 @@ class CompileError(SyntaxError, Error):
         return self.message
 
 
+class CompileRangeError(CompileError, OverflowError):
+    """A number that is known while compiling is beyond the range of its type."""
+
+
 _BY_CODE: dict[str, type[Error]] = {
     "InvalidArgument": InvalidArgumentError, "NotFound": NotFoundError, "OutOfRange": OutOfRangeError,
     "DeadlineExceeded": DeadlineExceededError, "ResourceExhausted": ResourceExhaustedError,
@@ -222,7 +227,8 @@ def raise_failure(failure: BaseException, root: types.FunctionType) -> NoReturn:
 def raise_refused(refused: Refused) -> NoReturn:
     """Raises the exception for a function that cannot be compiled, at its place."""
     site = refused.sites[0] if refused.sites else None
-    raise_at(CompileError(refused.message, site, refused.notes, refused.code), refused.sites)
+    error = CompileRangeError if refused.is_range else CompileError
+    raise_at(error(refused.message, site, refused.notes, refused.code), refused.sites)
 
 
 Failure = _native.Failure

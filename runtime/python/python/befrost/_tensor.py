@@ -161,28 +161,28 @@ def _is_known(function: Any) -> bool:
 
 def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], is_ufunc: bool) -> Any:
     """A function of NumPy's: compiled if it can be, otherwise NumPy's."""
-    def plain(*given: Any) -> Any:
-        return function(*given, *map(_plain, rest), **{key: _plain(value) for key, value in options.items()})
-
     operands: list[Any] = []
     for value in args:
         if isinstance(value, (Tensor, np.ndarray)) or is_ufunc and isinstance(value, _NUMBERS):
             operands.append(value)
         else:
             break
-    rest, options = list(args[len(operands):]), dict(kwargs)
-    if 1 <= len(operands) <= 3 and _is_known(function):
-        named = _named(function, len(operands), rest)
+    n = len(operands)
+
+    def plain(*given: Any) -> Any:
+        return function(*given, *map(_plain, args[n:]), **{key: _plain(value) for key, value in kwargs.items()})
+
+    is_beyond = is_ufunc and any(_is_beyond(a, b) for a in operands for b in operands)
+    if 1 <= n <= 3 and _is_known(function) and not is_beyond:
+        named = _named(function, n, list(args[n:]))
         if named is not None:
-            options.update(named)
-            rest = []
+            options = {**kwargs, **named}
             try:
-                key = (function, len(operands), tuple(sorted(options.items())))
+                key = (function, n, tuple(sorted(options.items())))
                 hash(key)
             except TypeError:
                 pass
             else:
-                n = len(operands)
                 return _ours(key, lambda: _template(function, n, options), plain, tuple(operands))
     return _wrapped(plain(*map(_plain, operands)))
 

@@ -15,7 +15,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .emitter import Emitter
-from .errors import Refused
+from .errors import Refused, refusal_of
 from .values import (
     KINDS, ORDER, Array, DictObject, Fixed, Growing, ListObject, Sequence, Struct, Text, Weak, describe, is_staged,
     is_written, kind_of, kind_of_number, known, shape_text,
@@ -204,7 +204,7 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
         try:
             return known(ufunc(*[v.const if isinstance(v, Array) else v for v in operands]))
         except (TypeError, ValueError, OverflowError) as error:
-            raise Refused(f"{type(error).__name__}: {error}") from None
+            raise refusal_of(error) from None
     if ufunc is np.matmul:
         return matmul(emit, as_array(emit, operands[0]), as_array(emit, operands[1]))
     name = UFUNCS.get(ufunc)
@@ -220,7 +220,9 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
         if kind_of_number(value) == "int" and kind_of(dtype) in "iu":
             low, high = limits(dtype)
             if not low <= value <= high:
-                raise Refused(f"the Python integer {value} is out of bounds for {dtype}")
+                if ufunc in _ORDER:
+                    return _compare_beyond(emit, ufunc, operands)
+                raise Refused(f"the Python integer {value} is out of bounds for {dtype}", is_range=True)
     if simple:
         return emit.one(simple, [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     if special is not None:
@@ -265,6 +267,13 @@ def run_ufunc(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
 _ORDER = {np.less: operator.lt, np.less_equal: operator.le, np.greater: operator.gt, np.greater_equal: operator.ge,
           np.equal: operator.eq, np.not_equal: operator.ne}
 _STRICT = {np.less: np.less, np.less_equal: np.less, np.greater: np.greater, np.greater_equal: np.greater}
+
+
+def _compare_beyond(emit: Emitter, ufunc: Any, operands: list[Any]) -> Any:
+    """A comparison with an integer that the other operand's type does not have: NumPy compares with the exact one."""
+    answer = ufunc(*[np.zeros((), v.dtype) if isinstance(v, Array) else v for v in operands])
+    like = next(v for v in operands if isinstance(v, Array))
+    return emit.array(emit.op("Fill", [shape_id(emit, like), emit.constant(bool(answer))])[0])
 
 
 def _compare_signs(emit: Emitter, ufunc: Any, operands: list[Any], dtypes: tuple[Any, ...]) -> Any:
@@ -528,7 +537,7 @@ def _static(python: Any, a: Any, b: Any, sign: str) -> Any:
     try:
         return python(a, b)
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+        raise refusal_of(error) from None
 
 
 def _list_binary(emit: Emitter, state: Any, kind: type, a: Any, b: Any, sign: str) -> Any:
@@ -573,7 +582,7 @@ def _converted(emit: Emitter, value: Any, dtype: Any) -> Array:
     try:
         return known(np.asarray(value, dtype))
     except OverflowError:
-        raise Refused(f"{value} does not fit in {dtype}") from None
+        raise Refused(f"{value} does not fit in {dtype}", is_range=True) from None
 
 
 def compare(emit: Emitter, kind: type, a: Any, b: Any) -> Any:
@@ -587,14 +596,6 @@ def compare(emit: Emitter, kind: type, a: Any, b: Any) -> Any:
             dtype = KINDS[max(ka, kb, key=ORDER.index)]
             made = run_ufunc(emit, ufunc, [_converted(emit, a, dtype), _converted(emit, b, dtype)])
             return Weak("bool", emit.id(made))
-        for x, y in ((a, b), (b, a)):
-            # NumPy compares with the exact integer.
-            if isinstance(x, Array) and kind_of_number(y) == "int" and kind_of(x.dtype) in "iu":
-                low, high = limits(x.dtype)
-                if not low <= y <= high:
-                    like = np.zeros((), x.dtype)
-                    answer = python(like, y) if x is a else python(y, like)
-                    return emit.array(emit.op("Fill", [shape_id(emit, x), emit.constant(bool(answer))])[0])
         return run_ufunc(emit, ufunc, [a, b])
     if isinstance(a, Array) or isinstance(b, Array):
         if a is None or b is None or isinstance(a, str) or isinstance(b, str):
@@ -698,4 +699,4 @@ def unary(emit: Emitter, kind: type, value: Any) -> Any:
     try:
         return UNARY[kind][1](value)
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+        raise refusal_of(error) from None

@@ -22,7 +22,7 @@ from .._functions import Gradient, static
 from .._tensor import Tensor
 from .._variable import Variable
 from .arithmetic import as_array, expect_few, is_numeric, truth
-from .errors import Refused, note
+from .errors import Refused, note, refusal_of
 from .interpreter import MAX_DEPTH, RETURN, VALUE, Control, Frame
 from .joins import Differ
 from .lists import appended, growing, length, popped
@@ -612,7 +612,7 @@ class Calls(Control):
         try:
             return function(*plain_args, **plain_kwargs)
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
 
     def plain(self, value: Any) -> Any:
         """A static value as Python has it."""

@@ -92,7 +92,7 @@ class Emitter:
         try:
             array = np.asarray(value, dtype)
         except OverflowError:
-            raise Refused(f"{value} does not fit in {np.dtype(dtype)}") from None
+            raise Refused(f"{value} does not fit in {np.dtype(dtype)}", is_range=True) from None
         try:
             return self.graph.constant(array)
         except TypeError as error:

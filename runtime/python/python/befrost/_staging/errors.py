@@ -29,16 +29,23 @@ class Site(NamedTuple):
 
 class Refused(Exception):
     """The reason why a function cannot be compiled. `sites` are innermost first; empty until it is known. `code` is one
-    of `befrost.explain`; without one the plain function would fail, too. `is_final` says that no more general types help."""
+    of `befrost.explain`; without one the plain function would fail, too. `is_final` says that no more general types help,
+    `is_range` that the plain function would raise an OverflowError."""
 
     def __init__(self, message: str, notes: tuple[str, ...] = (), sites: tuple[Site, ...] = (), *, code: str = "P0113",
-                 is_final: bool = False):
+                 is_final: bool = False, is_range: bool = False):
         super().__init__(message)
         self.message = message
         self.notes = notes
         self.sites = sites
         self.code = code
         self.is_final = is_final
+        self.is_range = is_range
+
+
+def refusal_of(error: Exception) -> Refused:
+    """The refusal of an operation on known values that raises an exception."""
+    return Refused(f"{type(error).__name__}: {error}", is_range=isinstance(error, OverflowError))
 
 
 def note(what: str, site: Site | None) -> tuple[str, ...]:

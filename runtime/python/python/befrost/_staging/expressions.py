@@ -15,7 +15,7 @@ from .arithmetic import (
     BINARY, as_array, binary, compare, is_numeric, required, run_ufunc, size_of, stacked, truth, unary, weak_kind,
 )
 from .emitter import type_of_leaf
-from .errors import Refused
+from .errors import Refused, refusal_of
 from .interpreter import Control, Frame
 from .joins import ListLeaf, coerce, instantiate, join, leaves, staged_template, to_template
 from .lists import arrays_in, growing, item, length
@@ -262,7 +262,7 @@ class Expressions(Control):
             try:
                 return bool(self.plain(value) in self.plain(items))
             except Exception as error:
-                raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+                raise refusal_of(error) from None
         found: Any = False
         for part in self.all_items(items):
             if part is value:
@@ -396,7 +396,7 @@ class Expressions(Control):
         except AttributeError as error:
             raise Refused(str(error)) from None
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
         return self.outside(found)
 
     def array_attribute(self, array: Array, name: str) -> Any:
@@ -471,7 +471,7 @@ class Expressions(Control):
         try:
             found = owner[index.python() if isinstance(index, indexing.Slice) else index]
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
         return self.outside(found)
 
     def lifted(self, value: Any) -> Any:
@@ -633,7 +633,7 @@ class Expressions(Control):
             try:
                 plain = range(start, stop, step)
             except Exception as error:
-                raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+                raise refusal_of(error) from None
             return Sequence(len(plain), lambda i: self.range_item(start, step, i), is_staged=False, what="range", rng=(start, stop, step))
         for value in (start, stop, step):
             if isinstance(value, Array) and (kind_of(value.dtype) not in "iu" or value.ndim) or \
@@ -692,7 +692,7 @@ class Expressions(Control):
         except Refused:
             raise
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
 
     # ---- comprehensions ----
 

@@ -13,7 +13,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .emitter import Emitter
-from .errors import Refused
+from .errors import Refused, refusal_of
 from .values import Array, ListObject, Weak, describe, is_staged, kind_of, kind_of_number, shape_text
 
 AsArray = Callable[[Any], Array]
@@ -130,7 +130,7 @@ def get(emit: Emitter, array: Array, index: Any, as_array: AsArray) -> Array:
         try:
             found = array.const[plain]
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
         made = Array(found.dtype, found.shape, const=found)
         return made.over([array]) if np.may_share_memory(found, array.const) else made
     parts = _expanded(array, index, as_array)
@@ -309,7 +309,7 @@ def set(emit: Emitter, array: Array, index: Any, value: Any, as_array: AsArray) 
         try:
             made[plain] = value.const if isinstance(value, Array) else value
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
         return Array(array.dtype, array.shape, const=made)
     parts = _expanded(array, index, as_array)
     if len(parts) == 1 and isinstance(parts[0], Array) and parts[0].dtype == np.dtype(bool) \

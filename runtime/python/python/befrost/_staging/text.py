@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import Refused
+from .errors import Refused, refusal_of
 from .interpreter import Control
 from .values import (
     KINDS, Array, DictObject, ListObject, Text, Weak, describe, is_staged, kind_of,
@@ -96,7 +96,7 @@ class Texts(Control):
         except Refused:
             raise
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
 
     def formatted(self, value: Any, spec: str, convert: str) -> Any:
         """A part of an f-string."""
@@ -114,7 +114,7 @@ class Texts(Control):
             try:
                 return format(self.plain(value), spec)
             except Exception as error:
-                raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+                raise refusal_of(error) from None
         if not spec:
             if isinstance(value, Array) and value.ndim == 0 and kind_of(value.dtype) in "fc":
                 # NumPy formats its numbers as Python's: float32 0.1 is 0.10000000149011612.

@@ -15,7 +15,7 @@ import numpy as np
 from ... import _functions as functions
 from .. import arithmetic as a, indexing
 from ..arithmetic import as_array, run_ufunc, size_of, truth, weak_kind
-from ..errors import Refused
+from ..errors import Refused, refusal_of
 from ..joins import ArrayLeaf
 from ..lists import length
 from ..values import (
@@ -51,7 +51,7 @@ def python_len(interp: Any, x: Any) -> Any:
     try:
         return len(x)
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+        raise refusal_of(error) from None
 
 
 @entry(builtins.range)
@@ -261,7 +261,7 @@ def _extreme(interp: Any, args: tuple[Any, ...], key: Any, default: Any, is_max:
         try:
             return interp.outside((max if is_max else min)(plain))
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
     best = parts[0]
     best_key = best if key is None else interp.call(key, [best], {})
     for part in parts[1:]:
@@ -367,7 +367,7 @@ def _number(kind: str) -> Any:
         try:
             return cls(interp.plain(x), *args)
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
     return convert
 
 
@@ -472,7 +472,7 @@ def python_sorted(interp: Any, items: Any, key: Any = None, reverse: Any = False
     except Refused:
         raise
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+        raise refusal_of(error) from None
     return ListObject(interp.state, [parts[i] for i in order])
 
 

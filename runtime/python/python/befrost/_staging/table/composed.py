@@ -15,7 +15,7 @@ import numpy as np
 
 from ... import tf
 from ..arithmetic import argument_dtype, as_array
-from ..errors import Refused
+from ..errors import Refused, refusal_of
 from ..values import kind_of
 from .making import astype
 from .registry import entry, numpy_function
@@ -52,7 +52,7 @@ def _resolved(interp: Any, ufunc: Any, *operands: Any) -> Any:
     try:
         return ufunc.resolve_dtypes((*map(argument_dtype, operands), None))[-1]
     except TypeError as error:
-        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+        raise refusal_of(error) from None
 
 
 def inexact(a: Any) -> Any:

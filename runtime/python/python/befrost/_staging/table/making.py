@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic import as_array, compare, is_numeric, run_ufunc, select, shape_id, truth, weak_kind
-from ..errors import Refused
+from ..errors import Refused, refusal_of
 from ..values import Array, Growing, is_staged, kind_of, KINDS, known, ListObject, Weak, ZEROS
 from .registry import numeric, dtype_of, entry, METHODS, numpy_function, shape_vector, TABLE
 
@@ -131,7 +131,7 @@ def np_array(interp: Any, x: Any, dtype: Any = None, copy: Any = True, ndmin: An
         try:
             made = known(np.array(plain, dtype))
         except Exception as error:
-            raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+            raise refusal_of(error) from None
         if kind_of(made.dtype) not in "biufc":
             raise Refused(f"an array of {made.dtype}")
     elif isinstance(x, ListObject) and isinstance(x.items, Growing) and not x.items.lists:
@@ -171,7 +171,9 @@ METHODS["astype"] = astype
 
 @entry("cast")
 def cast(interp: Any, cls: Any, x: Any = 0) -> Any:
-    """`np.float32(x)`."""
+    """`np.float32(x)`. What is known fits, or NumPy refuses it."""
+    if not interp.any_staged([x], {}) and kind_of(np.dtype(cls)) in "biufc":
+        return known(np.asarray(interp.execute(cls, [x], {})))
     return astype(interp, x, cls)
 
 

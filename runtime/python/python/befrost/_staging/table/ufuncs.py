@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import arithmetic as a
-from ..arithmetic import as_array, is_numeric, run_ufunc
-from ..errors import Refused
-from ..values import kind_of, known
+from ..arithmetic import as_array, is_numeric, limits, run_ufunc
+from ..errors import Refused, refusal_of
+from ..values import Array, kind_of, known
 from .making import astype
 from .registry import dtype_of, entry, METHODS, numeric, numpy_function, refuse_where, TABLE
 
@@ -28,7 +28,7 @@ def _ufunc(interp: Any, ufunc: Any, *operands: Any, out: Any = None, where: Any 
     try:
         to = ufunc.resolve_dtypes((*map(a.argument_dtype, parts), None), signature=signature)
     except TypeError as error:
-        raise Refused(f"{type(error).__name__}: {error}", code="P0113") from None
+        raise refusal_of(error) from None
     return astype(interp, run_ufunc(interp.emit, ufunc, [
         astype(interp, part, one) for part, one in zip(parts, to)]), to[-1])
 
@@ -66,6 +66,11 @@ METHODS["is_integer"] = lambda interp, x: run_ufunc(interp.emit, np.equal, [run_
 @numpy_function(np.clip, method="clip")
 def clip(interp: Any, x: Any, a_min: Any = None, a_max: Any = None, min: Any = None, max: Any = None) -> Any:
     low, high = (a_min if min is None else min), (a_max if max is None else max)
+    if isinstance(x, Array) and kind_of(x.dtype) in "iu":
+        # As in NumPy, integers of Python's may be bounds that the type does not have.
+        lowest, highest = limits(x.dtype)
+        low = None if type(low) is int and low <= lowest else low
+        high = None if type(high) is int and high >= highest else high
     if low is not None:
         x = run_ufunc(interp.emit, np.maximum, [numeric(interp, x), numeric(interp, low)])
     if high is not None:
