@@ -5,6 +5,7 @@ import re
 import traceback
 from typing import Any
 
+import numpy as np
 import pytest
 
 import befrost as bf
@@ -82,3 +83,21 @@ def test_failing(case: Any, level: Any) -> None:
         bf.function(function, level=level)(*args)
     assert isinstance(info.value, bf.Error)
     check(info.value, function, words)
+
+
+def test_operators_on_tensors() -> None:
+    """Errors are raised where an operator is called: NumPy's class, and the package's."""
+    m, v, small = bf.tensor(np.ones((2, 3))), bf.tensor([1, 2]), bf.tensor(np.array([1], np.int8))
+    calls: list[tuple[Any, type[Exception], Any]] = [
+        (bf.InvalidArgumentError, ValueError, lambda: m + v), (bf.InvalidArgumentError, ValueError, lambda: m @ m),
+        (bf.InvalidArgumentError, ValueError, lambda: np.add(m, v)),
+        (bf.InvalidArgumentError, ValueError, lambda: m.reshape(5)), (bf.InvalidArgumentError, ValueError, lambda: m.item()),
+        (bf.OutOfRangeError, IndexError, lambda: v[2]), (bf.OutOfRangeError, IndexError, lambda: m.item(9, 9)),
+        (bf.DivisionError, ZeroDivisionError, lambda: v // 0), (bf.WrongRangeError, OverflowError, lambda: small + 300),
+        (np.exceptions.AxisError, ValueError, lambda: m.sum(axis=7)), (TypeError, TypeError, lambda: m << "x"),
+    ]
+    for ours, pythons, call in calls:
+        with pytest.raises(ours) as info:
+            call()
+        assert isinstance(info.value, pythons)
+        assert traceback.extract_tb(info.value.__traceback__)[0].filename == __file__

@@ -3,7 +3,8 @@
     Error            an error of the runtime: code, message, locations
       Each subclass is also one of Python's exceptions (ValueError, TypeError, OverflowError, KeyError,
       FileNotFoundError, IndexError, TimeoutError, AssertionError, MemoryError, NotImplementedError, ZeroDivisionError), so that code without Befrost's
-      classes can catch it. A call that does not fit a function's parameters is a plain TypeError, as of all of Python's.
+      classes can catch it. A call that does not fit a function's parameters, and an operator that its operands do not
+      have, is a plain TypeError, as of all of Python's.
     CompileError     also a SyntaxError: a function that cannot be compiled, with file, line and text; also an
                      OverflowError (CompileRangeError) if a known number does not fit in its type
 """
@@ -167,6 +168,17 @@ def of_failure(failure: BaseException) -> Error:
     if re.search(r"\b(index|indices)\b.*(range|bound|not in)", message):
         return OutOfRangeError(message, code, tuple(places))
     return _BY_CODE.get(code, Error)(message, code, tuple(places))
+
+
+_BY_CLASS: dict[type[Exception], type[Error]] = {
+    IndexError: OutOfRangeError, OverflowError: WrongRangeError, ValueError: InvalidArgumentError, ZeroDivisionError: DivisionError,
+}
+
+
+def of_exception(error: Exception) -> Exception:
+    """The exception for a refusal of NumPy's. Its TypeErrors, and classes that it has itself (`AxisError`), stay."""
+    found = _BY_CLASS.get(type(error))
+    return error if found is None else found(str(error))
 
 
 def check_file(path: str) -> None:

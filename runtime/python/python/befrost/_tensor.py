@@ -30,6 +30,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _by_numpy(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What NumPy makes of Tensors as arrays; what it refuses is an error of the package's, too."""
+    from ._errors import of_exception
+
+    try:
+        return function(*map(_plain, args), **{key: _plain(value) for key, value in kwargs.items()})
+    except Exception as error:
+        refusal = of_exception(error)
+    raise refusal
+
+
 def _is_number(dtype: Any) -> bool:
     """True of element types that a Tensor can have, as far as their kind says."""
     return dtype.kind in "biufc" or dtype.name == "bfloat16"
@@ -104,7 +115,7 @@ def _ours(key: Any, make: Callable[[], Callable[..., Any]], plain: Callable[...,
             if len(_refused) >= MAX_REFUSED:
                 _refused.clear()
             _refused.add(known)
-    return _wrapped(plain(*map(_plain, args)))
+    return _wrapped(_by_numpy(plain, *args))
 
 
 def _operand(value: Any) -> Any:
@@ -131,7 +142,7 @@ def _binary(name: str, a: Any, b: Any) -> Any:
         return NotImplemented
     if _is_beyond(a, b) or _is_beyond(b, a):
         # In a compiled function the number would be one that is only known when it runs, and wrap around.
-        return _wrapped(getattr(operator, name)(_plain(a), _plain(b)))
+        return _wrapped(_by_numpy(getattr(operator, name), a, b))
     return _ours(name, lambda: _OPERATORS[name], getattr(operator, name), (a, b))
 
 
@@ -168,13 +179,14 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], is_ufunc
         else:
             break
     n = len(operands)
+    rest = args[n:]
 
     def plain(*given: Any) -> Any:
-        return function(*given, *map(_plain, args[n:]), **{key: _plain(value) for key, value in kwargs.items()})
+        return function(*given, *map(_plain, rest), **{key: _plain(value) for key, value in kwargs.items()})
 
     is_beyond = is_ufunc and any(_is_beyond(a, b) for a in operands for b in operands)
     if 1 <= n <= 3 and _is_known(function) and not is_beyond:
-        named = _named(function, n, list(args[n:]))
+        named = _named(function, n, list(rest))
         if named is not None:
             options = {**kwargs, **named}
             try:
@@ -184,7 +196,7 @@ def _call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], is_ufunc
                 pass
             else:
                 return _ours(key, lambda: _template(function, n, options), plain, tuple(operands))
-    return _wrapped(plain(*map(_plain, operands)))
+    return _wrapped(_by_numpy(plain, *operands))
 
 
 def _named(function: Any, n: int, rest: list[Any]) -> dict[str, Any] | None:
@@ -224,7 +236,7 @@ def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: 
         return NotImplemented
     if method == "__call__" and not kwargs:
         return _call(ufunc, inputs, kwargs, True)
-    made = getattr(ufunc, method)(*map(_plain, inputs), **{key: _plain(value) for key, value in kwargs.items()})
+    made = _by_numpy(getattr(ufunc, method), *inputs, **kwargs)
     return made if out else _wrapped(made)
 
 
@@ -236,8 +248,7 @@ def _array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: 
 
 
 def _getitem(self: Tensor, index: Any) -> Tensor:
-    plain = _plain(index)
-    return Tensor(self.numpy()[plain])
+    return Tensor(_by_numpy(self.numpy().__getitem__, index))
 
 
 def _setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -261,7 +272,7 @@ def _contains(self: Tensor, value: Any) -> bool:
 
 def _item(self: Tensor, *index: Any) -> Any:
     """The only element, or the one at an index, as a number of Python's."""
-    return self.numpy().item(*index)
+    return _by_numpy(self.numpy().item, *index)
 
 
 def _tolist(self: Tensor) -> Any:
@@ -329,7 +340,7 @@ def _getattr(self: Tensor, name: str) -> Any:
         return lambda *args, **kwargs: _call(function, (self, *args), kwargs, False)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return _wrapped(method(*map(_plain, args), **{key: _plain(value) for key, value in kwargs.items()}))
+        return _wrapped(_by_numpy(method, *args, **kwargs))
 
     return call
 
