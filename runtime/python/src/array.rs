@@ -256,8 +256,13 @@ impl<'py> Loans<'py> {
 fn unknown(array: &Bound<'_, PyAny>) -> PyErr {
     match array.getattr(intern!(array.py(), "dtype")) {
         Ok(dtype) => {
-            let message =
-                format!("arrays of dtype {dtype} cannot be used: give numbers, booleans or strings");
+            let is_of_strings = strings::is_of_strings(array).is_ok_and(|is| is)
+                && strings::of_array(array).is_ok_and(|made| made.is_some());
+            let accepted = match is_of_strings {
+                true => "a tensor has numbers or booleans; models and functions take arrays of strings",
+                false => "give numbers, booleans or strings",
+            };
+            let message = format!("arrays of dtype {dtype} cannot be used: {accepted}");
             failure::of_class(array.py(), "WrongTypeError", &message)
         }
         Err(error) => error,

@@ -107,7 +107,7 @@ fn record(name: &str, start: Instant) {
 /// The moment `timeout` seconds from now; a negative timeout means now.
 pub(crate) fn deadline(timeout: Option<f64>) -> PyResult<Option<Instant>> {
     let Some(seconds) = timeout else { return Ok(None) };
-    let wait = Duration::try_from_secs_f64(seconds.max(0.0)).ok();
+    let wait = Duration::try_from_secs_f64(if seconds < 0.0 { 0.0 } else { seconds }).ok();
     let at = wait.and_then(|wait| Instant::now().checked_add(wait));
     at.map(Some).ok_or_else(|| {
         Python::attach(|py| {

@@ -13,13 +13,14 @@ use std::ptr::NonNull;
 
 use befrost::dlpack::{CPU, Foreign, MAJOR, MINOR};
 use befrost::{Error, ErrorCode, HostTensor, dlpack};
-use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
 use pyo3::types::{PyCapsule, PyDict};
 
 use crate::array::no_memory;
+use crate::failure;
 
 const PLAIN: &CStr = c"dltensor";
 const VERSIONED: &CStr = c"dltensor_versioned";
@@ -155,7 +156,7 @@ fn take_locked(capsule: &Bound<'_, PyAny>) -> PyResult<Foreign> {
             Some(_) => "the DLPack capsule was used already: make one for each tensor",
             None => "the capsule is no DLPack tensor",
         };
-        return Err(PyValueError::new_err(message));
+        return Err(failure::of_class(capsule.py(), "InvalidArgumentError", message));
     };
     // SAFETY: it is a capsule; the name lives forever.
     if unsafe { ffi::PyCapsule_SetName(raw, used.as_ptr()) } != 0 {

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PyString, PyType};
+
+use crate::failure;
 
 /// The arguments of `Outputs`: names and values.
 type PyFields = (Vec<String>, Vec<Py<PyAny>>);
@@ -54,11 +56,11 @@ impl Outputs {
             usize::try_from(from_start)
                 .ok()
                 .filter(|&at| at < self.values.len())
-                .ok_or_else(|| PyIndexError::new_err(format!("output {at} of {n}")))?
+                .ok_or_else(|| failure::of_class(py, "OutOfRangeError", &format!("output {at} of {n}")))?
         };
         match self.values.get(at) {
             Some(value) => Ok(value.clone_ref(py)),
-            None => Err(PyIndexError::new_err(format!("output {at} has no value"))),
+            None => Err(failure::of_class(py, "OutOfRangeError", &format!("output {at} has no value"))),
         }
     }
 

@@ -101,3 +101,19 @@ def test_operators_on_tensors() -> None:
             call()
         assert isinstance(info.value, pythons)
         assert traceback.extract_tb(info.value.__traceback__)[0].filename == __file__
+
+
+def test_arguments_that_make_no_sense() -> None:
+    """Errors of the package's, each also one of Python's."""
+    model = bf.load(b"func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { tfrt.return %x : tensor<2xf32> }")
+    x = np.ones(2, np.float32)
+    calls: list[tuple[type[bf.Error], str, Any]] = [
+        (bf.OutOfRangeError, "output 9 of 1", lambda: model(x)[9]),
+        (bf.WrongRangeError, "a timeout of NaN", lambda: model.run({"x": x}, timeout=float("nan"))),
+        (bf.InvalidArgumentError, "the size -1 of a dimension: None stands for", lambda: bf.spec((-1, 2))),
+        (bf.WrongTypeError, "a tensor has numbers or booleans", lambda: bf.tensor(["a"])),
+        (bf.WrongTypeError, "give numbers, booleans or strings", lambda: bf.tensor(np.array([object()]))),
+    ]
+    for ours, words, call in calls:
+        with pytest.raises(ours, match=words):
+            call()

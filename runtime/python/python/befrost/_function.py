@@ -42,7 +42,10 @@ class Spec:
     """The type of an argument: shape, None for unknown sizes, and dtype."""
 
     def __init__(self, shape: Iterable[int | None], dtype: Any):
-        self.shape = tuple(shape)
+        self.shape = tuple(None if size is None else operator.index(size) for size in shape)
+        for size in self.shape:
+            if size is not None and size < 0:
+                raise InvalidArgumentError(f"the size {size} of a dimension: None stands for one that is not known")
         self.dtype = np.dtype(dtype)
 
     def __repr__(self) -> str:
