@@ -1254,6 +1254,13 @@ def attributes_of_numbers(n: Any, x: Any) -> Any:
     return pair._fields, pair._asdict(), (n * 1.5).is_integer(), n.bit_count(), x.is_integer()
 
 
+@program((A([1.0, 2.0]), i64(3), 2.5))
+def attributes_by_names(x: Any, n: Any, f: Any) -> Any:
+    values = [x, x[0], n, f, Named(n), [n], {"a": n}, f"{n}", np.sum]
+    names = ["sum", "shape", "is_integer", "__len__", "real", "a", "append", "keys", "upper", "outer", "none"]
+    return [[hasattr(v, name) for name in names] for v in values], getattr(x, "none", n), getattr(x, "size", None)
+
+
 @program((A([[4.0, 1.0], [1.0, 5.0], [2.0, 2.0]]),), (A([[1.0, 2.0], [3.0, -4.0], [0.5, 1.0]], np.float32),))
 def decompositions(m: Any) -> Any:
     q, r = np.linalg.qr(m)

@@ -28,7 +28,7 @@ array_that_a_closure_has array_that_a_list_has element_of_a_copy""",
     "P0110": """list_that_doubles list_that_doubles_in_place text_that_doubles integer_that_is_squared
 width_of_a_known_format calls_that_double""",
     "P0112": """shortest_format_with_precision format_with_sign_and_zeros format_of_a_complex_number
-get_without_a_key reciprocal_of_integers argument_that_a_ufunc_lacks_here
+get_without_a_key attribute_with_a_default reciprocal_of_integers argument_that_a_ufunc_lacks_here
 argument_that_a_function_lacks_here insertion_into_a_matrix prints_elsewhere index_of_one_boolean
 slice_of_a_list_is_assigned iterator_used_twice named_tuple_with_a_length generator_used_in_a_loop maximum_of_complex_numbers""",
     "P0113": """too_many_positional_patterns pop_at_a_text number_with_a_base zip_of_other_lengths undefined_name

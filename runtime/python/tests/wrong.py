@@ -98,6 +98,11 @@ def get_without_a_key(x):
     return {"a": x}.get()  # HERE
 
 
+@wrong(["'strides'", "arrays"], A([1.0]))
+def attribute_with_a_default(x):
+    return getattr(x, "strides", None)  # HERE
+
+
 @wrong(["str", "integer"], 1.0)
 def pop_at_a_text(x):
     return [x, x].pop("a")  # HERE

@@ -19,8 +19,8 @@ from ..errors import Refused, refusal_of
 from ..joins import ArrayLeaf
 from ..lists import length
 from ..values import (
-    Array, describe, DictObject, Fixed, Generated, Growing, is_staged, kind_of, kind_of_number, KINDS, ListObject, Sequence,
-    shape_text, Struct, Text, Weak,
+    Array, describe, DictObject, Fixed, Function, Generated, Growing, is_staged, kind_of, kind_of_number, KINDS, ListObject, Method,
+    Sequence, shape_text, Struct, Text, Weak, ZEROS,
 )
 from .reductions import reduction
 from .registry import NONE, entry, TABLE
@@ -420,14 +420,24 @@ def python_callable(interp: Any, x: Any) -> Any:
     return isinstance(x, (Function, Method)) or not is_staged(x) and callable(x)
 
 
+@entry(builtins.hasattr)
+def python_hasattr(interp: Any, x: Any, name: Any) -> bool:
+    if isinstance(x, Struct):
+        return name in x.cells or hasattr(x.cls, name)
+    if isinstance(x, Array):
+        return hasattr(np.ndarray if x.ndim > 0 else x.dtype.type, name)
+    if isinstance(x, (Generated, Sequence, Function, Method)):
+        raise Refused(f"hasattr of {describe(x)}", code="P0112")
+    if isinstance(x, Weak):
+        return hasattr(ZEROS[x.kind], name)
+    of = {ListObject: list, DictObject: dict, Text: str}.get(type(x))
+    return hasattr(x if of is None else of, name)
+
+
 @entry(builtins.getattr)
 def python_getattr(interp: Any, x: Any, name: Any, default: Any = NONE) -> Any:
-    try:
-        return interp.attribute(x, name)
-    except Refused:
-        if default is NONE:
-            raise
-        return default
+    # What cannot be compiled is refused: it is there.
+    return interp.attribute(x, name) if default is NONE or python_hasattr(interp, x, name) else default
 
 
 def _any_all(is_any: bool) -> Any:
