@@ -5,6 +5,7 @@ import re
 import traceback
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -111,6 +112,8 @@ def test_arguments_that_make_no_sense() -> None:
         (bf.OutOfRangeError, "output 9 of 1", lambda: model(x)[9]),
         (bf.WrongRangeError, "a timeout of NaN", lambda: model.run({"x": x}, timeout=float("nan"))),
         (bf.InvalidArgumentError, "the size -1 of a dimension: None stands for", lambda: bf.spec((-1, 2))),
+        (bf.WrongTypeError, "wrt is 'x', not the number", lambda: bf.grad(lambda x: x, wrt="x")),  # type: ignore[arg-type]
+        (bf.WrongTypeError, "an array of dtype float8_e5m2", lambda: bf.function(lambda x: x)(np.array([1], ml_dtypes.float8_e5m2))),
         (bf.WrongTypeError, "a tensor has numbers or booleans", lambda: bf.tensor(["a"])),
         (bf.WrongTypeError, "give numbers, booleans or strings", lambda: bf.tensor(np.array([object()]))),
     ]

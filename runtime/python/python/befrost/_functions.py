@@ -7,12 +7,15 @@ import contextlib
 from typing import Any, Iterator
 
 from . import _native
+from ._errors import WrongTypeError
 
 
 class Gradient:
     """The description of a gradient function: its positional arguments to differentiate by, and its results."""
 
     def __init__(self, wrt: int | tuple[int, ...], with_value: bool, has_aux: bool):
+        if not all(type(i) is int for i in (wrt if isinstance(wrt, tuple) else (wrt,))):
+            raise WrongTypeError(f"wrt is {wrt!r}, not the number of a positional argument or a tuple of these")
         self.wrt = wrt
         self.with_value = with_value
         self.has_aux = has_aux

@@ -108,7 +108,8 @@ def flatten(value: Any, leaves: list[Any], types_: list[Leaf], depth: int = 0) -
         array = as_numpy(value)
         if isinstance(value, np.ndarray) and type(value).__mul__ is not np.ndarray.__mul__:
             raise WrongTypeError(f"an argument is a {type(value).__name__}, an array with operators of its own: give np.asarray of it")
-        if kind_of(array.dtype) not in "biufc" or array.dtype.itemsize > 16 or array.dtype in (np.longdouble, np.clongdouble):
+        kind, n_bytes = kind_of(array.dtype), array.dtype.itemsize
+        if kind not in "biufc" or kind == "f" and n_bytes == 1 or n_bytes > 16 or array.dtype in (np.longdouble, np.clongdouble):
             raise WrongTypeError(f"an argument is an array of dtype {array.dtype}: give numbers or booleans")
         types_.append(Leaf(None, array.dtype.newbyteorder("="), array.shape))
         leaves.append(array)
