@@ -401,7 +401,8 @@ def sinc(x: Any) -> Any:
 
 @composed(np.angle)
 def angle(z: Any, deg: Any = False) -> Any:
-    made = np.arctan2(np.imag(z), np.real(z))
+    part = np.asarray(np.real(z))
+    made = np.arctan2(np.imag(z), part + 0 if part.dtype == bool else part)
     return np.degrees(made) if deg else made
 
 

@@ -98,7 +98,9 @@ def linspace(interp: Any, start: Any, stop: Any, num: Any = 50, endpoint: Any = 
     first, last = (numeric(interp, part) for part in (start, stop))
     found = dtype_of(interp, dtype) or np.result_type(*[
         ZEROS[weak_kind(part)] if weak_kind(part) else part.dtype for part in (first, last)], 0.0)  # type: ignore[index]
-    first, last = (astype(interp, as_array(emit, part), np.float64) for part in (first, last))
+    ends = [as_array(emit, part) for part in (first, last)]
+    wide = np.result_type(np.float64, *[end.dtype for end in ends])
+    first, last = (astype(interp, end, wide) for end in ends)
     steps = astype(interp, as_array(emit, interp.call(np.arange, [0, num], {})), np.float64)
     ndim = max(first.ndim, last.ndim)
     steps = interp.call(np.reshape, [steps, (-1,) + (1,) * ndim], {}) if ndim else steps

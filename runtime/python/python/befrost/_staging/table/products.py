@@ -261,7 +261,8 @@ METHODS["item"] = lambda interp, x, *index: _item(interp, x, *index)
 METHODS["tolist"] = lambda interp, x: _tolist(interp, x)
 METHODS["fill"] = lambda interp, x, value: _refuse("the method 'fill' changes an array: use x[...] = value")
 METHODS["sort"] = lambda interp, x, *args, **kwargs: _refuse("the method 'sort' changes an array: use np.sort")
-METHODS["conj"] = METHODS["conjugate"] = lambda interp, x: run_ufunc(interp.emit, np.conjugate, [x])
+METHODS["conj"] = METHODS["conjugate"] = lambda interp, x: \
+    run_ufunc(interp.emit, np.conjugate, [x]) if kind_of(x.dtype) == "c" else x
 
 
 def _refuse(why: str) -> Any:
