@@ -124,3 +124,11 @@ def test_arguments_of_all_kinds() -> None:
         return x * rest[0] * k * named["z"]
 
     assert bf.grad(f)(3.0, 4.0, k=5.0, z=2.0) == 40 and bf.grad(f, 1)(3.0, 4.0, z=1.0) == 6
+
+
+def test_remainders() -> None:
+    """Where the remainder is zero, too, as in TensorFlow."""
+    x, y = np.array([3.0, 4.0, -1.0, -4.0, 0.0]), np.array([2.0, -2.0, 3.0, 2.0, 1.0])
+    assert bf.grad(lambda x: np.sum(x % 2.0))(x).tolist() == [1.0] * 5
+    by_x, by_y = bf.grad(lambda x, y: np.sum(x % y), wrt=(0, 1))(x, y)
+    assert by_x.tolist() == [1.0] * 5 and by_y.tolist() == [-1.0, 2.0, 1.0, 2.0, 0.0]

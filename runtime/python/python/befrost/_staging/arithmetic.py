@@ -392,17 +392,20 @@ def _floor_divide(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -
 
 
 def _remainder(emit: Emitter, operands: list[Any], dtypes: tuple[Any, ...]) -> Array:
-    """`x % y`. Of floats a remainder of zero has the sign of y."""
+    """`x % y`. Of floats a remainder of zero has the sign of y; zeros are added for that, not chosen, since the gradient
+    with respect to x is 1."""
     if kind_of(dtypes[0]) != "f":
         return emit.one("FloorMod", [emit.id(value, dtype) for value, dtype in zip(operands, dtypes)])
     x, y = _floats(emit, operands, dtypes)
     rest = emit.one("FloorMod", [emit.id(x), emit.id(y)])
+    zero = select(emit, run_ufunc(emit, np.equal, [rest, 0]), as_like(emit, 0.0, rest), as_like(emit, -0.0, rest))
     if _all_known(operands[1], lambda divisors: divisors > 0):
-        zero = as_like(emit, 0.0, rest)
+        made = run_ufunc(emit, np.add, [rest, zero])
     else:
         is_below = run_ufunc(emit, np.less, [y, 0])
-        zero = select(emit, is_below, as_like(emit, -0.0, rest), as_like(emit, 0.0, rest))
-    made = select(emit, run_ufunc(emit, np.equal, [rest, 0]), zero, rest)
+        sign = select(emit, is_below, as_like(emit, -1.0, rest), as_like(emit, 1.0, rest))
+        positive = run_ufunc(emit, np.add, [run_ufunc(emit, np.multiply, [sign, rest]), zero])
+        made = run_ufunc(emit, np.multiply, [sign, positive])
     return emit.array(emit.id(made, dtypes[-1]))
 
 
