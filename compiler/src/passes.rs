@@ -83,8 +83,3 @@ impl PassManager {
         Self::parse_among(text, passes())
     }
 }
-
-#[test]
-fn passes_are_sorted() {
-    assert!(passes().is_sorted_by_key(|p| p.name));
-}

@@ -2,7 +2,7 @@
 //! results of TensorFlow.
 //!
 //! ```text
-//! testdata/tensorflow/special/*.txt ──▶ operands, ops, results       (syntax: `tf/tests/truth.rs`)
+//! testdata/tensorflow/special/*.txt ──▶ operands, ops, results       (syntax: `tf/truth.rs` of the tensors)
 //!     reference functions         by the oracle of op graphs
 //!     -O0, -O2                    operands given whole; one row at a time; repeated, with a rest
 //!     -O2, constant operands      by constant folding

@@ -6,6 +6,7 @@ mod build;
 mod fold;
 mod partition;
 mod pass;
+mod resolve;
 mod rewrite;
 mod syntax;
 mod verify;

@@ -5,6 +5,7 @@ mod control_flow;
 use befrost_compiler::diag::{Diagnostic, Severity};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::*;
+use befrost_compiler::passes::passes;
 use befrost_compiler::print::{PrintOptions, print};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
@@ -266,4 +267,5 @@ fn strip_debuginfo_forgets_locations() {
 #[test]
 fn passes_are_sorted() {
     assert!(TEST_PASSES.is_sorted_by_key(|p| p.name));
+    assert!(passes().is_sorted_by_key(|p| p.name));
 }

@@ -1,6 +1,6 @@
 //! Attribute defaults and refusals of operators, and random operands and attributes for every operator.
 //!
-//! `tf/tests/truth.rs` compares results with TensorFlow's.
+//! `tf/truth.rs` compares results with TensorFlow's.
 
 pub(crate) mod infer;
 mod refusals;
