@@ -1,5 +1,5 @@
-//! Tests of the compiler that need nothing but its interface. Here they link the library; among its own tests all of it would be built a
-//! second time.
+//! Tests of the compiler that need nothing but its interface. Here they link the library; among its own
+//! tests all of it would be built a second time.
 #![forbid(unsafe_code)]
 
 mod build;

@@ -1,4 +1,4 @@
-//! Operands and comparisons of the tests: of those among the sources, and of `tests/it`, which includes this file.
+//! Operands and comparisons, for the tests among the sources and for `tests/it`, which includes this file.
 #![allow(dead_code, reason = "either uses a part")]
 
 use std::sync::Arc;

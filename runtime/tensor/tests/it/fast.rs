@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use crate::testing::*;
+use crate::testing::{Random, malloc, near, own, same, tensor, with_threads};
 use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::*;
 use befrost_tensor::{DType, HostTensor};

@@ -376,8 +376,8 @@ impl OpRow {
     ) -> OpRow {
         let (_, name) = op_name.split_at(PREFIX.len());
         let op = Some(op);
-        // A static is built whether it is used or not, and all operators with these. The library's own tests call none of
-        // them by name; those that do are in `tests/it`.
+        // A static is built whether it is used or not, and all operators with these. The library's own tests
+        // call none of them by name; those that do are in `tests/it`.
         let columns = if cfg!(test) { BASE } else { columns };
         OpRow { op, name, op_name, summary, text: signature, signature: OnceLock::new(), columns }
     }
