@@ -1,5 +1,7 @@
 //! Which passes the manager runs again.
 
+mod control_flow;
+
 use crate::dialects::Registry;
 use crate::pass::{Change, OptionKind, Pass, PassCx, PassManager, PassOption, Rewriter, RunOptions};
 use crate::syntax::{ParseOptions, parse};

@@ -4,7 +4,6 @@
 
 mod build;
 mod fold;
-mod partition;
 mod pass;
 mod resolve;
 mod rewrite;

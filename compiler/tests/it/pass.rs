@@ -1,7 +1,5 @@
 //! Tests of the pass manager and of pipelines. The files in `testdata/pass` test the passes.
 
-mod control_flow;
-
 use befrost_compiler::diag::{Diagnostic, Severity};
 use befrost_compiler::ir::Module;
 use befrost_compiler::pass::*;

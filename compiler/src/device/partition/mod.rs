@@ -38,6 +38,8 @@ mod prune;
 mod reach;
 mod riders;
 mod signals;
+#[cfg(test)]
+mod tests;
 mod urgent;
 pub(crate) mod verify;
 
