@@ -18,11 +18,11 @@ mod errors;
 mod lex;
 mod lower;
 mod parse;
-#[cfg(test)]
-mod properties;
 pub(crate) mod resources;
 mod shortcut;
 mod structure;
+#[cfg(test)]
+mod tests;
 mod token;
 
 use crate::diag::{self, Diagnostic, MAX_ERRORS, Source};

@@ -1,3 +1,5 @@
+//! Rows that a program names when it is compiled.
+
 use befrost_tensor::tf::op::{OpRow, are_functions, n_functions, row, rows, selected};
 
 #[test]

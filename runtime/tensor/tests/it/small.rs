@@ -1,3 +1,5 @@
+//! Operators on small tensors, compared with the functions of their rows.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

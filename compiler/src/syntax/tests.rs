@@ -1,0 +1,3 @@
+//! Tests of what only this module can call.
+
+mod properties;
