@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -36,8 +37,8 @@ const TFRT_TOOLS: [(&str, &str); 5] = [
     ("bef_executor_debug_tracing", "bef-exec"),
 ];
 
-/// Adds TFRT's names to `tools`, as links in `folder` to our tools, and if LLVM's FileCheck is there both in the
-/// place of ours.
+/// Adds TFRT's names to `tools`, as links in `folder` to our tools, and puts both FileChecks in the place of
+/// ours if LLVM's is there.
 fn add_links(tools: &mut BTreeMap<String, PathBuf>, folder: &Path, has_llvm: bool) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let ours = TFRT_TOOLS.iter().filter_map(|(name, ours)| Some((*name, tools.get(*ours)?.clone())));
@@ -56,8 +57,8 @@ fn add_links(tools: &mut BTreeMap<String, PathBuf>, folder: &Path, has_llvm: boo
     Ok(())
 }
 
-/// Both FileChecks on the same input. The messages are those of ours. If the two disagree, that is a panic: `not`
-/// would take an exit code for a check that fails.
+/// Both FileChecks on the same input. The messages are those of ours. If the two disagree, that is a panic:
+/// `not` would take an exit code for a check that fails.
 fn check_with_both(llvm: &Path) -> ExitCode {
     let mut input = Vec::new();
     std::io::stdin().read_to_end(&mut input).expect("the input can be read");
@@ -97,7 +98,10 @@ fn main() -> ExitCode {
     {
         return check_with_both(llvm);
     }
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Some tests only wait.
+    let n_processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    arguments.test_threads.get_or_insert(n_processors + 2);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
     let root = match root.canonicalize() {
         Ok(root) => root,

@@ -1,5 +1,6 @@
 //! The machinery of the tests, which no shipped program contains.
 //!
+//! * [`cores`]: work on all processors.
 //! * [`dice`]: reproducible random numbers.
 //! * [`fuzz`]: properties that hold for every input, for tests and fuzzers.
 //! * [`graphs`]: random op graphs.
@@ -10,6 +11,7 @@
 //! * [`oracle`]: a simple reference interpreter, with which the executor is compared.
 #![forbid(unsafe_code)]
 
+pub mod cores;
 pub mod dice;
 pub mod fuzz;
 pub mod graphs;

@@ -21,6 +21,7 @@ use befrost::{
 use befrost_compiler::emit::{EmitOptions, emit};
 use befrost_compiler::syntax::{ParseOptions, parse};
 use befrost_compiler::verify::{Verified, verify};
+use befrost_testing::cores;
 use befrost_testing::oracle::{self, Code, Limits, OracleError, Value};
 use generate::Tape;
 use proptest::prelude::*;
@@ -676,13 +677,12 @@ const UNKNOWN: &[&str] = &[
 #[test]
 fn lit_programs() {
     let queues = (0..24).map(|seed| format!("seeded:{seed}"));
-    let queues = queues.chain(["s", "mstd:1", "mstd:2", "mstd:4"].map(String::from));
-    let runtimes = runtimes(queues);
+    let queues: Vec<String> = queues.chain(["s", "mstd:1", "mstd:2", "mstd:4"].map(String::from)).collect();
     let directory = format!("{}/../testdata/exec", env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> =
         std::fs::read_dir(directory).expect("the programs").flatten().map(|entry| entry.path()).collect();
     files.sort_unstable();
-    let (mut n_right, mut wrong) = (0, Vec::new());
+    let mut calls = Vec::new();
     for path in files {
         let file = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
         let text = std::fs::read_to_string(&path).expect("a program");
@@ -692,17 +692,19 @@ fn lit_programs() {
             let entry = module.regions_of(op).first().and_then(|&region| module.entry(region));
             let (Some(name), Some(entry)) = (name, entry) else { continue };
             let place = format!("{file} {name}");
-            if !module.args(entry).is_empty() || LONG.iter().chain(UNKNOWN).any(|other| *other == place) {
-                continue;
-            }
-            match compare_on(&runtimes, &module, name, &[]) {
-                Ok(_) => n_right += 1,
-                Err(why) => wrong.push(format!("{place}: {why}")),
+            if module.args(entry).is_empty() && !LONG.iter().chain(UNKNOWN).any(|other| *other == place) {
+                calls.push((file.clone(), text.clone(), name.to_owned()));
             }
         }
     }
-    assert!(n_right >= 40, "{n_right} functions");
-    assert_eq!(wrong, Vec::<String>::new());
+    let start = || runtimes(queues.iter().cloned());
+    let answers = cores::map(calls, start, |runtimes, (file, text, name)| {
+        let answer = module(&file, &text).and_then(|module| compare_on(runtimes, &module, &name, &[]));
+        answer.map_err(|why| format!("{file} {name}: {why}"))
+    });
+    let (right, wrong): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+    assert!(right.len() >= 40, "{} functions", right.len());
+    assert_eq!(wrong, []);
 }
 
 // ---- the digits network ----
