@@ -32,15 +32,13 @@ use befrost_tensor::tf::PartialShape;
 use befrost_tensor::tf::op::{Op, OpRow, Traits, Type};
 use smallvec::SmallVec;
 
-use crate::diag::{Diagnostic, Span};
+pub use crate::diag::Refusal;
+use crate::diag::Span;
 use crate::dialects::{tf, tf_refused};
 use crate::ir::{
     AttrId, BlockId, Context, KnownType, LocId, Module, NewOp, OpId, StrId, TypeId, ValueId, names,
 };
 use crate::rewrite::{Checkpoint, InsertionPoint, Rewriter};
-
-/// The diagnostic for a refused op: its name and the reason, at the builder's location.
-pub type Refusal = Box<Diagnostic>;
 
 /// A builder of op graph ops at one insertion point, each after the previous one.
 pub struct Builder<'a, 'm> {

@@ -85,6 +85,9 @@ pub struct Note {
     pub text: String,
 }
 
+/// A diagnostic on the heap, for functions that mostly succeed.
+pub type Refusal = Box<Diagnostic>;
+
 /// One message to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {

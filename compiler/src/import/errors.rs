@@ -1,10 +1,8 @@
 //! Diagnostics of import: one function per code, `E08xx`.
 
+pub(super) use crate::diag::Refusal;
 use crate::diag::factory::nearest;
 use crate::diag::{Diagnostic, shortened};
-
-/// A diagnostic on the heap, since most functions succeed.
-pub(super) type Refusal = Box<Diagnostic>;
 
 /// Maximum length of an excerpt from the file in a message.
 const MAX_SHOWN: usize = 120;

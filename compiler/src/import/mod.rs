@@ -42,7 +42,7 @@ pub use onnx::{check_onnx, onnx};
 
 use crate::dialects::tf;
 use crate::ir::{AttrId, Context, TypeId, names};
-use crate::train::Pattern;
+use crate::train::NamePattern;
 
 /// A fed tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,7 +161,7 @@ pub struct TrainingParts {
     /// needs. Its results have the names of their tensors then.
     pub step: Option<Vec<Feed>>,
     /// The constants of floats that become variables: their values are not known.
-    pub variables: Option<Pattern>,
+    pub variables: Option<NamePattern>,
 }
 
 /// Names of arguments or results, as an attribute.

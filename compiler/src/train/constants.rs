@@ -12,7 +12,7 @@ use befrost_tensor::tf::op::{Op, Type};
 
 use super::entry::{end_of, function};
 use super::errors;
-use super::spec::Pattern;
+use super::spec::NamePattern;
 use crate::build::{Builder, Refusal, query};
 use crate::diag::Diagnostic;
 use crate::dialects::tf;
@@ -30,7 +30,7 @@ fn name_of(m: &Module, op: OpId) -> Option<String> {
 }
 
 /// Replaces the constants whose node names match a pattern by variables.
-pub(super) fn to_variables(r: &mut Rewriter<'_>, pattern: &Pattern) -> Result<(), Vec<Diagnostic>> {
+pub(super) fn to_variables(r: &mut Rewriter<'_>, pattern: &NamePattern) -> Result<(), Vec<Diagnostic>> {
     let m = r.ir();
     let mut chosen: BTreeMap<String, AttrId> = BTreeMap::new();
     let mut ops = Vec::new();

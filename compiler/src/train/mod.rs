@@ -30,7 +30,7 @@ mod variables;
 pub use frozen::frozen;
 pub use optimizer::{Decay, Optimizer, VariableGroup};
 pub use schedule::Schedule;
-pub use spec::Pattern;
+pub use spec::NamePattern;
 
 pub use crate::grad::Recompute;
 
@@ -75,11 +75,11 @@ pub struct TrainOptions {
     /// The number of batches whose gradients are added for an update; 0 means 1.
     pub accumulate: u32,
     /// Only these variables are trained.
-    pub trainable: Option<Pattern>,
+    pub trainable: Option<NamePattern>,
     /// These variables are not trained.
-    pub freeze: Option<Pattern>,
+    pub freeze: Option<NamePattern>,
     /// Constants that become variables.
-    pub constants: Option<Pattern>,
+    pub constants: Option<NamePattern>,
     /// The number of updates of the run, if it is known.
     pub steps: Option<u64>,
     /// The ops that backward parts of functions, loops and branches compute again, unless these say so.

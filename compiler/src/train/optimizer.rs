@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::spec::{self, Pattern, Spec};
+use super::spec::{self, NamePattern, Spec};
 
 /// The update rule of an optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +225,7 @@ impl Decay {
 #[derive(Clone, Debug)]
 pub struct VariableGroup {
     /// Matches the names of the group's variables.
-    pub pattern: Pattern,
+    pub pattern: NamePattern,
     /// The optimizer's numbers, `l2` and `weight_decay`.
     pub numbers: Vec<(String, f64)>,
 }

@@ -7,38 +7,40 @@ use regex_lite::Regex;
 
 /// A regular expression on names of variables, which matches anywhere in them.
 #[derive(Clone)]
-pub struct Pattern(Regex);
+pub struct NamePattern(Regex);
 
-impl Pattern {
+impl NamePattern {
     /// True if a name matches.
     pub fn matches(&self, name: &str) -> bool {
         self.0.is_match(name)
     }
 }
 
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Pattern) -> bool {
+impl PartialEq for NamePattern {
+    fn eq(&self, other: &NamePattern) -> bool {
         self.0.as_str() == other.0.as_str()
     }
 }
 
-impl Eq for Pattern {}
+impl Eq for NamePattern {}
 
-impl FromStr for Pattern {
+impl FromStr for NamePattern {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Pattern, String> {
-        Regex::new(text).map(Pattern).map_err(|error| format!("'{text}' is no regular expression: {error}"))
+    fn from_str(text: &str) -> Result<NamePattern, String> {
+        Regex::new(text)
+            .map(NamePattern)
+            .map_err(|error| format!("'{text}' is no regular expression: {error}"))
     }
 }
 
-impl fmt::Display for Pattern {
+impl fmt::Display for NamePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.as_str())
     }
 }
 
-impl fmt::Debug for Pattern {
+impl fmt::Debug for NamePattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

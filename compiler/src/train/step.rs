@@ -14,7 +14,7 @@ use befrost_tensor::tf::op::{Op, Type};
 use super::entry::{end_of, function, result_names};
 use super::optimizer::{Algorithm, Optimizer};
 use super::schedule::{RATE, Schedule};
-use super::spec::Pattern;
+use super::spec::NamePattern;
 use super::variables::{self, Variable};
 use super::{Clip, Decay, TrainOptions, errors};
 use crate::diag::Diagnostic;
@@ -96,7 +96,7 @@ impl<'o> StepPlan<'o> {
         let all: Vec<&str> =
             plan.variables.iter().filter(|(of, _)| is_real(of.ty)).map(|(of, _)| &of.name[..]).collect();
         let mut wrong = Vec::new();
-        let mut has_match = |what: &str, pattern: &Pattern| {
+        let mut has_match = |what: &str, pattern: &NamePattern| {
             if !all.iter().any(|name| pattern.matches(name)) {
                 wrong.push(errors::no_match(what, &pattern.to_string(), &all));
             }

@@ -2,7 +2,7 @@
 
 use befrost_compiler::import::TrainingParts;
 use befrost_compiler::train::{
-    Clip, Decay, Optimizer, Pattern, Recompute, Schedule, TrainOptions, VariableGroup,
+    Clip, Decay, NamePattern, Optimizer, Recompute, Schedule, TrainOptions, VariableGroup,
 };
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -160,7 +160,7 @@ impl TrainArgs {
     /// # Errors
     /// If an option has no meaning.
     pub(super) fn options(&self, steps: Option<u64>) -> Result<TrainOptions, String> {
-        let pattern = |text: &Option<String>| text.as_deref().map(str::parse::<Pattern>).transpose();
+        let pattern = |text: &Option<String>| text.as_deref().map(str::parse::<NamePattern>).transpose();
         let decay = |text: &Option<String>| text.as_deref().map(Decay::parse).transpose();
         let clip = self.clip_norm.map(Clip::GlobalNorm).or(self.clip_value.map(Clip::Value));
         let optimizer = self.optimizer.as_deref().map_or(Ok(Optimizer::default()), Optimizer::parse)?;

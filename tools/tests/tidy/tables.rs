@@ -128,5 +128,4 @@ pub(crate) const KNOTS: &[super::circles::Knot] = &[];
 pub(crate) const COMMENTS: &[super::language::Comments] = &[];
 
 /// Permitted duplicates of type names, by crate. A list may only become shorter.
-pub(crate) const DUPLICATES: &[super::language::Duplicates] =
-    &[("compiler", &["Builder", "Pattern", "Refusal"])];
+pub(crate) const DUPLICATES: &[super::language::Duplicates] = &[];

@@ -1,6 +1,6 @@
 //! Execution of plans: ops are moved, and conditionals get regions.
 //!
-//! The operands of an op are replaced when it is moved. The replacement of a value, [`Builder::now`], is the
+//! The operands of an op are replaced when it is moved. The replacement of a value, [`FrameBuilder::now`], is the
 //! value forwarded through Switches, the result of a conditional whose border the value crosses, or an
 //! argument of a loop's region.
 
@@ -19,13 +19,13 @@ use crate::rewrite::{InsertionPoint, would_be_trivially_dead};
 
 const CHAIN: TypeId = KnownType::Chain.id();
 
-/// True if [`Builder::zero`] has a placeholder of this type.
+/// True if [`FrameBuilder::zero`] has a placeholder of this type.
 pub(super) fn has_zero(m: &Module, ty: TypeId) -> bool {
     matches!(tf::type_of(&m.cx, ty), Some((_, false)))
 }
 
 /// Executes the plans of one frame.
-pub(super) struct Builder<'a, 'm> {
+pub(super) struct FrameBuilder<'a, 'm> {
     pub(super) r: &'a mut Rewriter<'m>,
     conditions: &'a Conditions,
     /// The replacements of values.
@@ -39,10 +39,10 @@ pub(super) struct Builder<'a, 'm> {
     pub(super) n_conditionals: u64,
 }
 
-impl<'a, 'm> Builder<'a, 'm> {
-    pub(super) fn new(r: &'a mut Rewriter<'m>, conditions: &'a Conditions) -> Builder<'a, 'm> {
+impl<'a, 'm> FrameBuilder<'a, 'm> {
+    pub(super) fn new(r: &'a mut Rewriter<'m>, conditions: &'a Conditions) -> FrameBuilder<'a, 'm> {
         let (replaced, literals, selected) = Default::default();
-        Builder { r, conditions, replaced, literals, selected, placed: Vec::new(), n_conditionals: 0 }
+        FrameBuilder { r, conditions, replaced, literals, selected, placed: Vec::new(), n_conditionals: 0 }
     }
 
     /// The value that a value is replaced by at this point.

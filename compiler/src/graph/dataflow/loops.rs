@@ -214,7 +214,7 @@ impl Functionalizer<'_, '_, '_> {
         let merged: Vec<ValueId> =
             variables.iter().map(|variable| self.r.ir().result(variable.merge, 0)).collect();
 
-        let mut builder = build::Builder::new(self.r, &self.conditions);
+        let mut builder = build::FrameBuilder::new(self.r, &self.conditions);
         for &enter in invariants {
             let m = builder.r.ir();
             let (value, outer) = (m.result(enter, 0), m.operand(enter, 0));
@@ -281,7 +281,7 @@ impl Functionalizer<'_, '_, '_> {
 }
 
 /// The operand of a region's terminator, behind its control edges.
-fn given(builder: &mut build::Builder<'_, '_>, end: OpId, at: InsertionPoint) -> ValueId {
+fn given(builder: &mut build::FrameBuilder<'_, '_>, end: OpId, at: InsertionPoint) -> ValueId {
     let m = builder.r.ir();
     let i = usize::from(Primitive::of(m, end) == Some(Primitive::Sink));
     let value = builder.now(m.operand(end, i));

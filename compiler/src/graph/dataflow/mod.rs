@@ -174,7 +174,7 @@ impl Functionalizer<'_, '_, '_> {
         let nodes = self.nodes(ROOT)?;
         let steps = Nodes::new(self.m(), &self.conditions, nodes)?.plan(&Literals::new())?;
         let graph = self.graph;
-        let mut builder = build::Builder::new(self.r, &self.conditions);
+        let mut builder = build::FrameBuilder::new(self.r, &self.conditions);
         builder.steps(&steps, InsertionPoint::Before(graph));
         let n_conditionals = builder.n_conditionals;
         self.cx.count("num-conditionals", n_conditionals);

@@ -25,7 +25,7 @@ use crate::import::onnx_proto::{
 };
 use crate::import::{Feed, ImportOptions, names_attr, narrowed};
 use crate::ir::{LocId, LocKind, Module, NewOp, OpId, TypeId, ValueId, names};
-use crate::train::Pattern;
+use crate::train::NamePattern;
 
 /// Limit on functions that call each other.
 const MAX_DEPTH: usize = 64;
@@ -134,7 +134,7 @@ pub(super) struct OnnxImporter<'g> {
     /// True if the functions of a training program are imported.
     pub(super) is_training: bool,
     /// The initializers that become variables.
-    pub(super) variables: Option<Pattern>,
+    pub(super) variables: Option<NamePattern>,
 }
 
 impl Deref for OnnxImporter<'_> {

@@ -19,7 +19,7 @@ use befrost::mem::Malloc;
 use befrost::{HostTensor, Program, Recorder, Runtime, npy, variable_values};
 use befrost_compiler::emit::EmitOptions;
 use befrost_compiler::export;
-use befrost_compiler::train::{Pattern, TrainOptions};
+use befrost_compiler::train::{NamePattern, TrainOptions};
 use befrost_tensor::literal;
 use befrost_train::{Checkpoint, Dataset, End, Every, Order, TrainError, Trainer, TrainerOptions, Until};
 use clap::{CommandFactory, FromArgMatches};
@@ -246,7 +246,7 @@ fn begin(args: &TrainCommand, trainer: &mut Trainer) -> Result<u64, Failure> {
         let (prefix, pattern) = match restore.split_once(':') {
             None => (restore.as_str(), None),
             Some((prefix, pattern)) => {
-                (prefix, Some(pattern.parse::<Pattern>().map_err(|why| refused(&why))?))
+                (prefix, Some(pattern.parse::<NamePattern>().map_err(|why| refused(&why))?))
             }
         };
         let matches = |name: &str| pattern.as_ref().is_none_or(|pattern| pattern.matches(name));
