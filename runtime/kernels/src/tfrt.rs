@@ -46,8 +46,9 @@ pub fn tfrt(registry: &mut Registry) {
     registry.add(kernel!("tfrt.get_device", |_: Chain, name: StrAttr<'_>| device(name.0)));
 }
 
-/// A chain that is final when all operands are. A value in the memory of a device with streams is concrete as
-/// soon as its launch is in a stream; the chain waits until the launch has ended, and is its error if it fails.
+/// A chain that is final when all operands are. A value in the memory of a device with streams is concrete
+/// as soon as its launch is in a stream; the chain waits until the launch has ended, and is its error if it
+/// fails.
 fn merge_chains(frame: &mut KernelFrame<'_>) -> Outcome {
     let devices = frame.context().request.devices.as_ref().filter(|devices| devices.has_streams());
     let merged = devices.cloned().and_then(|devices| ended(frame, &devices));

@@ -1,7 +1,7 @@
 //! Execution of plans: ops are moved, and conditionals get regions.
 //!
-//! The operands of an op are replaced when it is moved. The replacement of a value, [`FrameBuilder::now`], is the
-//! value forwarded through Switches, the result of a conditional whose border the value crosses, or an
+//! The operands of an op are replaced when it is moved. The replacement of a value, [`FrameBuilder::now`], is
+//! the value forwarded through Switches, the result of a conditional whose border the value crosses, or an
 //! argument of a loop's region.
 
 use befrost_tensor::DType;

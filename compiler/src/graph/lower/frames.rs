@@ -4,15 +4,15 @@
 //! @graph(.., %first) -> (.., %done)           %done is final when %first and the effects of the graph are
 //!   tfrt.while @loop(.., %first, %new)
 //! @loop(.., %first, %before)                  %first only in a part, where effects wait for it
-//!   return .., %first, %done, %goes_on        %done: %before, the effects of this iteration, and its condition
+//!   return .., %first, %done, %goes_on        %done: %before, this iteration's effects, and its condition
 //! ```
 //!
 //! Nothing but operands orders the effects of a graph. Its function begins when the effects in front of it
 //! are complete, since a call is strict. The function of a part begins at once
 //! ([`lowered`](crate::device::lowered)), so the effects of its graph wait for that themselves.
 //!
-//! If the condition of a loop is an error, its body is dead, so no effect in it fails. But nobody knows whether
-//! they should have happened. So the condition's error is that of the effects too.
+//! If the condition of a loop is an error, its body is dead, so no effect in it fails. But nobody knows
+//! whether they should have happened. So the condition's error is that of the effects too.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -88,8 +88,8 @@ impl Lowering<'_, '_, '_> {
         state.barrier(results.last().copied());
     }
 
-    /// Returns the completion of the effects of an iteration and of those before it, an error if the condition
-    /// is one.
+    /// Returns the completion of the effects of an iteration and of those before it, an error if the
+    /// condition is one.
     pub(super) fn ends_iteration(
         &mut self,
         op: OpId,
