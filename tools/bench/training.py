@@ -539,13 +539,14 @@ def main():
     parser.add_argument("--csv")
     parser.add_argument("--svg")
     args = parser.parse_args()
-    if args.others or not args.rows:
+    if args.others:
         import tensorflow as tf
 
         tf.compat.v1.disable_eager_execution()
-        print(others(args.tools, args.rounds), flush=True)
-    if args.others:
-        return None
+        return print(others(args.tools, args.rounds))
+    if not args.rows:
+        # Not in this process: the peak of a process's memory starts at its parent's.
+        subprocess.run([sys.executable, __file__, args.tools, "--others", "--rounds", str(args.rounds)], check=True)
     peak_rate = roofline.peak()
     lines = [line for name in args.rows or ROWS for line in measure(args.tools, name, args.rounds, peak_rate)]
     print(f"peak of one thread: {peak_rate / 1e9:.0f} GFLOP/s\n")
