@@ -74,6 +74,15 @@ struct TooLarge {
     why: String,
 }
 
+/// Refuses a loop that is inside of too many others.
+fn check_nest(op: OpId, nest: usize) -> Result<(), TooLarge> {
+    if nest > MAX_LOOPS {
+        let why = format!("a loop is inside of {MAX_LOOPS} others");
+        return Err(TooLarge { at: Some(op), why });
+    }
+    Ok(())
+}
+
 /// Where an op runs.
 #[derive(Clone)]
 struct PartScope {
@@ -226,10 +235,7 @@ impl<'m> PartWalk<'m> {
                         if path == next {
                             self.nests.push(self.nests[outer] + usize::from(is_loop(m, op)));
                         }
-                        if self.nests[path] > MAX_LOOPS {
-                            let why = format!("a loop is inside of {MAX_LOOPS} others");
-                            return Err(TooLarge { at: Some(op), why });
-                        }
+                        check_nest(op, self.nests[path])?;
                         frames.insert(m.result(op, 0), path);
                     }
                     dev::SEND => {
