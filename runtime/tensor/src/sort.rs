@@ -1,7 +1,8 @@
 //! Sorting: the positions of elements, in their order.
 //!
 //! ```text
-//! numbers ──▶ keys of 64 bits ──▶ a pass over all for each byte in which keys differ
+//! numbers ──▶ keys of 64 bits ─┬▶ short, and the keys within 2^32: words of a key and a position
+//!                              └▶ a pass over all for each byte in which keys differ
 //! others  ──▶ a comparison    ──▶ runs, sorted by the standard library ──▶ merges
 //! ```
 //!
@@ -20,9 +21,21 @@ type Keyed = (u64, usize);
 /// The number of keys from which passes over all, of 256 counters each, take less time than comparisons.
 const LONG: usize = 1 << 9;
 
+/// The most numbers that the standard library sorts at once, some 10 ms of work: it cannot be interrupted.
+pub const AT_ONCE: usize = 1 << 18;
+
 /// The positions of keys in ascending order.
 pub fn sorted_by_keys(keys: impl ExactSizeIterator<Item = u64>) -> Result<Vec<usize>, TensorError> {
-    positions(sorted(collected(keys.zip(0..))?)?)
+    let keys: Vec<u64> = collected(keys)?;
+    let (least, greatest) = keys.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
+    if keys.len() <= AT_ONCE && greatest.saturating_sub(least) <= u64::from(u32::MAX) {
+        expect_not_interrupted()?;
+        let words = keys.iter().zip(0..).map(|(key, i): (&u64, u64)| (key - least) << 32 | i);
+        let mut words: Vec<u64> = collected(words)?;
+        words.sort_unstable();
+        return collected(words.into_iter().map(|word| word as u32 as usize));
+    }
+    positions(sorted(collected(keys.into_iter().zip(0..))?)?)
 }
 
 /// The positions of the `n` least keys, in ascending order.

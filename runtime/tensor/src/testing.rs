@@ -75,7 +75,7 @@ impl Random {
             DType::I32 => tensor(dims, &ints.iter().map(|&i| i as i32).collect::<Vec<_>>()),
             DType::I64 => tensor(dims, &ints),
             DType::UI8 => tensor(dims, &ints.iter().map(|&i| i as u8).collect::<Vec<_>>()),
-            other => panic!("no numbers of {other}"),
+            other => reference::cast(&tensor(dims, &ints), other, &malloc()).unwrap(),
         }
     }
 }

@@ -17,10 +17,11 @@
 //!                       ├─ winograd  input and output transforms                        (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
-//!                       ├─ reduce    sums and extremes                                  (reduce.rs)
+//!                       ├─ Native    loops over any integers and floats                 (native.rs)
 //!                       ├─ norm_sums  moments of a batch, and its gradient            (moments.rs)
 //!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
 //!                       ├─ zip       a step of a fused program                          (zip.rs)
+//!                       ├─ map_wide  functions of f64                                   (wide.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
 //!
@@ -89,8 +90,8 @@ mod layout;
 #[cfg(target_arch = "x86_64")]
 mod matrix_unit;
 mod moments;
+mod native;
 mod planes;
-mod reduce;
 mod rows;
 mod short;
 mod single;
@@ -101,6 +102,7 @@ mod tile;
 mod transpose;
 mod update;
 mod vector;
+mod wide;
 mod window;
 mod winograd;
 mod zip;
@@ -123,12 +125,13 @@ pub(crate) use layout::{
 };
 pub use layout::{PANEL, Precision};
 pub(crate) use moments::NormSlopes;
+pub(crate) use native::{Native, NativeMap, NativeOp, Reduction, Truth, truths, with_native};
 pub(crate) use planes::{ACROSS, Block, Planes};
-pub(crate) use reduce::Reduction;
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;
 pub use update::Update;
 pub(crate) use update::{Lane, MAX_RATES, MAX_STATE, UpdateFloat, update};
+pub(crate) use wide::Wide;
 pub(crate) use window::{Fold, WindowRun};
 pub(crate) use winograd::{Pixels, Products};
 pub use zip::{Comparison, IntArithmetic};
@@ -706,28 +709,6 @@ impl Isa {
                 rows::norm_gradient::<FUSED>(x, scale, dy, sums);
             },
             rows::norm_gradient::<true>(x, scale, dy, sums)
-        );
-    }
-
-    /// Reduces a row to a number.
-    pub(crate) fn reduce_row(self, reduction: Reduction, x: &[f32]) -> f64 {
-        let acc = &mut 0.0;
-        compiled!(
-            self,
-            |reduction: Reduction, x: &[f32], acc: &mut f64| *acc = reduce::row(reduction, x),
-            *acc = reduce::row(reduction, x)
-        );
-        *acc
-    }
-
-    /// Reduces each column of a matrix with row stride `stride` into `acc`.
-    pub(crate) fn reduce_rows(self, reduction: Reduction, x: &[f32], stride: usize, acc: &mut [f64]) {
-        compiled!(
-            self,
-            |reduction: Reduction, x: &[f32], stride: usize, acc: &mut [f64]| reduce::rows(
-                reduction, x, stride, acc
-            ),
-            reduce::rows(reduction, x, stride, acc)
         );
     }
 

@@ -205,13 +205,7 @@ pub fn clip_by_value(
     high: &HostTensor,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    for (what, limit) in [("clip_value_min", low), ("clip_value_max", high)] {
-        if limit.shape().rank() != 0 {
-            limit.expect_shape(what, x.shape())?;
-        }
-    }
-    low.expect_dtype("clip_value_min", x.dtype())?;
-    high.expect_dtype("clip_value_max", x.dtype())?;
+    expect_limits(x, low, high)?;
     with_element!(x.dtype(), T => {
         if !<T as Number>::Wide::ORDERED {
             return Err(TensorError::Unsupported { op: "ClipByValue", dtype: x.dtype() });
@@ -223,6 +217,17 @@ pub fn clip_by_value(
         };
         bounded(&bounded(x, high, Ordering::Less)?, low, Ordering::Greater)
     })
+}
+
+/// Fails unless the limits of `x` are of its dtype, and scalars or of its shape.
+pub(super) fn expect_limits(x: &HostTensor, low: &HostTensor, high: &HostTensor) -> Result<(), TensorError> {
+    for (what, limit) in [("clip_value_min", low), ("clip_value_max", high)] {
+        if limit.shape().rank() != 0 {
+            limit.expect_shape(what, x.shape())?;
+        }
+    }
+    low.expect_dtype("clip_value_min", x.dtype())?;
+    high.expect_dtype("clip_value_max", x.dtype())
 }
 
 /// `NextAfter`: the next float from `a` towards `b`, of f32 or f64, broadcast.

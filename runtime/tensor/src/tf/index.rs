@@ -110,14 +110,28 @@ pub fn gather(
         let outer: usize = dims[n_batch..at].iter().product();
         let per_batch: usize = rows[n_batch..].iter().product();
         let (from, mut to) = (x.read_bytes()?, out.write_bytes()?);
-        for (i, to) in to.chunks_exact_mut(slab).enumerate() {
-            let row = i / per_batch; // of the axes before the gathered one
-            let position = positions[row / outer * per_batch + i % per_batch];
-            let start = (row * dims[at] + position) * slab;
-            to.copy_from_slice(&from[start..start + slab]);
+        // The rows are of the axes before the gathered one.
+        for (row, to) in to.chunks_exact_mut(per_batch * slab).enumerate() {
+            let positions = &positions[row / outer * per_batch..][..per_batch];
+            let from = &from[row * dims[at] * slab..][..dims[at] * slab];
+            match slab {
+                1 => pick::<1>(from, positions, to),
+                2 => pick::<2>(from, positions, to),
+                4 => pick::<4>(from, positions, to),
+                8 => pick::<8>(from, positions, to),
+                _ => to.chunks_exact_mut(slab).zip(positions).for_each(|(to, position)| {
+                    to.copy_from_slice(&from[position * slab..][..slab]);
+                }),
+            }
         }
     }
     Ok(out)
+}
+
+/// The elements of `N` bytes at these positions.
+fn pick<const N: usize>(from: &[u8], positions: &[usize], to: &mut [u8]) {
+    let from = from.as_chunks::<N>().0;
+    to.as_chunks_mut::<N>().0.iter_mut().zip(positions).for_each(|(to, &position)| *to = from[position]);
 }
 
 /// `GatherNd`: the elements or slices of `x` that the rows along the last axis of the indices select.

@@ -40,6 +40,8 @@ pub(crate) trait Number: Element {
     fn sort_key(self) -> u64 {
         0
     }
+    /// Sorts numbers by [`Number::sort_key`], -0 before 0.
+    fn sort(_: &mut [Self]) {}
 }
 
 /// A number of any kind.
@@ -230,13 +232,23 @@ pub(crate) fn f64_to_i64(x: f64) -> i64 {
 }
 
 /// See [`Number::sort_key`].
-fn float_sort_key(x: f64) -> u64 {
+fn sort_key_of_f64(x: f64) -> u64 {
     let bits = (x + 0.0).to_bits(); // both zeros are one
     match (x.is_nan(), bits >> 63) {
         (true, _) => u64::MAX,
         (false, 0) => bits | 1 << 63,
         (false, _) => !bits,
     }
+}
+
+/// [`sort_key_of_f64`] in 32 bits.
+fn sort_key_of_f32(x: f32) -> u64 {
+    let bits = (x + 0.0).to_bits();
+    u64::from(match (x.is_nan(), bits >> 31) {
+        (true, _) => u32::MAX,
+        (false, 0) => bits | 1 << 31,
+        (false, _) => !bits,
+    })
 }
 
 macro_rules! integers {
@@ -252,6 +264,9 @@ macro_rules! integers {
             }
             fn sort_key(self) -> u64 {
                 (i128::from(self) - i128::from($ty::MIN)) as u64
+            }
+            fn sort(numbers: &mut [$ty]) {
+                numbers.sort_unstable();
             }
             fn cast(from: AnyWide) -> $ty {
                 match from {
@@ -273,8 +288,21 @@ integers! {
     u64: |x| x as u64;
 }
 
+/// [`Number::sort`] of floats of type `$ty`, by integers of type `$bits`: those of positive numbers have the order
+/// of the numbers, and so have those of negative numbers with their other bits inverted.
+macro_rules! sort_floats {
+    ($numbers:ident, $ty:ident, $bits:ident) => {{
+        $numbers.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = $ty::NAN);
+        let numbers = bytemuck::cast_slice_mut::<$ty, $bits>($numbers);
+        let turn = |x: &mut $bits| *x ^= (*x >> ($bits::BITS - 1)) & $bits::MAX;
+        numbers.iter_mut().for_each(turn);
+        numbers.sort_unstable();
+        numbers.iter_mut().for_each(turn);
+    }};
+}
+
 macro_rules! floats {
-    ($($ty:ident: $to_f64:expr, $from_f64:expr;)*) => {$(
+    ($($ty:ident $bits:ident: $to_f64:expr, $from_f64:expr, $sort_key:expr;)*) => {$(
         impl Number for $ty {
             type Wide = f64;
             fn widen(self) -> f64 {
@@ -285,7 +313,10 @@ macro_rules! floats {
                 $from_f64(wide)
             }
             fn sort_key(self) -> u64 {
-                float_sort_key($to_f64(self))
+                $sort_key(self)
+            }
+            fn sort(numbers: &mut [$ty]) {
+                sort_floats!(numbers, $ty, $bits);
             }
             fn cast(from: AnyWide) -> $ty {
                 $from_f64(from.real())
@@ -294,9 +325,9 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f64: |x| x, |x| x;
-    f16: f16::to_f64, f16_from_f64;
-    bf16: bf16::to_f64, bf16_from_f64;
+    f64 i64: |x| x, |x| x, sort_key_of_f64;
+    f16 i16: f16::to_f64, f16_from_f64, |x: f16| sort_key_of_f32(x.to_f32());
+    bf16 i16: bf16::to_f64, bf16_from_f64, |x: bf16| sort_key_of_f32(x.to_f32());
 }
 
 impl Number for f32 {
@@ -309,7 +340,10 @@ impl Number for f32 {
         wide as f32
     }
     fn sort_key(self) -> u64 {
-        float_sort_key(f64::from(self))
+        sort_key_of_f32(self)
+    }
+    fn sort(numbers: &mut [f32]) {
+        sort_floats!(numbers, f32, i32);
     }
     fn cast(from: AnyWide) -> f32 {
         match from {

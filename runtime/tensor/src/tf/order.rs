@@ -12,9 +12,10 @@ use super::numeric::{Domain, Number};
 use super::reduce::axis_last;
 use super::unary::cast;
 use crate::element::with_element;
+use crate::interrupt::expect_not_interrupted;
 use crate::mem::Allocator;
-use crate::sort::{least_by_keys, sorted_by_keys};
-use crate::{DType, HostTensor, I1, Shape, TensorError};
+use crate::sort::{AT_ONCE, least_by_keys, sorted_by_keys};
+use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 
 /// `ArgMax` (or `ArgMin`): positions along an axis, as i16, ui16, i32 or i64; 0 if all elements are NaN.
 pub fn arg_extreme(
@@ -24,31 +25,16 @@ pub fn arg_extreme(
     to: DType,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let op = if largest { "ArgMax" } else { "ArgMin" };
     let wanted = if largest { Ordering::Greater } else { Ordering::Less };
     if x.dtype() == DType::I1 {
         return arg_extreme(largest, &cast(x, DType::UI8, allocator)?, axis, to, allocator);
     }
+    let shape = shape_of_places(largest, x.shape(), axis, to)?;
     let (transposed, _, len) = axis_last(x, axis, allocator)?;
-    let limit: u64 = match to {
-        DType::I16 => 1 << 15,
-        DType::UI16 => 1 << 16,
-        DType::I32 => 1 << 31,
-        DType::I64 => 1 << 63,
-        dtype => return Err(TensorError::Unsupported { op, dtype }),
-    };
-    let dims = transposed.shape().dims();
-    let out = HostTensor::allocate(DType::I64, Shape::new(&dims[..dims.len() - 1])?, allocator)?;
-    if len == 0 && out.num_elements() > 0 {
-        return Err(TensorError::EmptyAxis { shape: x.shape().clone() });
-    }
-    if len as u64 > limit {
-        let problem = format!("an axis of length {len} is too long for {to} indices, shape {}", x.shape());
-        return Err(TensorError::Invalid { op, problem });
-    }
+    let out = HostTensor::allocate(DType::I64, shape, allocator)?;
     with_element!(x.dtype(), T => {
         if !<T as Number>::Wide::ORDERED {
-            return Err(TensorError::Unsupported { op, dtype: x.dtype() });
+            return Err(TensorError::Unsupported { op: arg_name(largest), dtype: x.dtype() });
         }
         let from = transposed.read::<T>()?;
         for (row, out) in from.chunks_exact(len.max(1)).zip(out.write::<i64>()?.iter_mut()) {
@@ -63,6 +49,39 @@ pub fn arg_extreme(
         }
     });
     cast(&out, to, allocator)
+}
+
+fn arg_name(largest: bool) -> &'static str {
+    if largest { "ArgMax" } else { "ArgMin" }
+}
+
+/// The shape of the result of [`arg_extreme`]. Fails if the axis is empty, or too long for positions of this
+/// type, or if the type is none of positions.
+pub(super) fn shape_of_places(
+    largest: bool,
+    shape: &Shape,
+    axis: i64,
+    to: DType,
+) -> Result<Shape, TensorError> {
+    let op = arg_name(largest);
+    let limit: u64 = match to {
+        DType::I16 => 1 << 15,
+        DType::UI16 => 1 << 16,
+        DType::I32 => 1 << 31,
+        DType::I64 => 1 << 63,
+        dtype => return Err(TensorError::Unsupported { op, dtype }),
+    };
+    let mut dims = shape.dims().to_vec();
+    let len = dims.remove(resolve_axis(shape, axis)?);
+    let places = Shape::new(&dims)?;
+    if len == 0 && places.num_elements() > 0 {
+        return Err(TensorError::EmptyAxis { shape: shape.clone() });
+    }
+    if len as u64 > limit {
+        let problem = format!("an axis of length {len} is too long for {to} indices, shape {shape}");
+        return Err(TensorError::Invalid { op, problem });
+    }
+    Ok(places)
 }
 
 /// `TopKV2`: the `k` largest elements of each row of the last axis in descending order, and their positions
@@ -103,7 +122,7 @@ pub fn top_k(
     Ok([values, places])
 }
 
-/// `tf.sort` along an axis; NaN counts as the largest.
+/// `tf.sort` along an axis; NaN counts as the largest, and zeros of both signs are in any order.
 pub fn sort(
     x: &HostTensor,
     axis: i64,
@@ -119,6 +138,15 @@ pub fn sort(
         let (from, mut to) = (transposed.read::<T>()?, out.write::<T>()?);
         let flip = if descend { u64::MAX } else { 0 };
         for (row, to) in from.chunks_exact(len.max(1)).zip(to.chunks_exact_mut(len.max(1))) {
+            if len <= AT_ONCE {
+                expect_not_interrupted()?;
+                to.copy_from_slice(row);
+                T::sort(to);
+                if descend {
+                    to.reverse();
+                }
+                continue;
+            }
             let order = sorted_by_keys(row.iter().map(|x| x.sort_key() ^ flip))?;
             to.iter_mut().zip(order).for_each(|(to, i)| *to = row[i]);
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::binary::{binary_of_pair, compare_of_pair};
-use super::fast::{Cx, arithmetic_of, cast, function_of};
+use super::fast::{Cx, arithmetic_of, cast, function_of, is_square, wide_of};
 use super::numeric::{Domain, Number};
 use super::op::{Attributes, Attrs, Class, Op, OpRow, Type};
 use super::unary::unary_in_place;
@@ -186,6 +186,14 @@ fn unary<'a>(
     x: &'a HostTensor,
     place: &mut GiveOutput<'a, '_>,
 ) -> Option<Cow<'a, HostTensor>> {
+    if let Some(function) = wide_of(op, x.dtype()) {
+        let out = place(x, 0)?;
+        match x.dtype() {
+            DType::F64 => Isa::detect().map_wide(function, &mut out.write::<f64>().ok()?),
+            _ => Isa::detect().map_wide_f32(function, &mut out.write::<f32>().ok()?),
+        }
+        return Some(out);
+    }
     match (x.dtype(), function) {
         (DType::F32, Some(function)) => {
             let out = place(x, 0)?;
@@ -209,6 +217,9 @@ fn binary<'a>(
     over: Over,
     place: &mut GiveOutput<'a, '_>,
 ) -> Option<Cow<'a, HostTensor>> {
+    if op == Binary::Pow && over == Over::Left && is_square(a, b).ok()? {
+        return unary((Unary::Square, function_of(Unary::Square)), a, place);
+    }
     let (shaped, other, i) = if over == Over::Left { (a, b, 0) } else { (b, a, 1) };
     let mut place = || place(shaped, i);
     match (shaped.dtype(), op) {
@@ -220,6 +231,9 @@ fn binary<'a>(
                 let out = place()?;
                 *out.write::<f32>().ok()?.first_mut()? = result;
                 return Some(out);
+            }
+            if op == Binary::Pow {
+                return powers(a, b, place);
             }
             let Some(arithmetic) = arithmetic else { return pairs::<f32>(op, a, b, place) };
             let out = place()?;
@@ -263,6 +277,21 @@ fn pairs<'a, T: Number>(
     };
     let out = place()?;
     out.copy_from_slice(&elements).ok()?;
+    Some(out)
+}
+
+/// Powers of few numbers, in what `place` gives.
+fn powers<'a>(
+    a: &HostTensor,
+    b: &HostTensor,
+    place: impl FnOnce() -> Option<Cow<'a, HostTensor>>,
+) -> Option<Cow<'a, HostTensor>> {
+    let (bases, exponents): (SmallVec<[f32; 8]>, SmallVec<[f32; 8]>) = {
+        let (a, b) = (a.read::<f32>().ok()?, b.read::<f32>().ok()?);
+        few(&a, &b)?.unzip()
+    };
+    let out = place()?;
+    Isa::detect().powers(&bases, &exponents, &mut out.write::<f32>().ok()?);
     Some(out)
 }
 

@@ -68,16 +68,21 @@ pub fn leaky_relu(
 
 /// A boolean per element: `IsNan`, `IsInf`, `IsFinite`. Floats only.
 pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
-    let f = match op {
-        Test::IsNan => f64::is_nan,
-        Test::IsInf => f64::is_infinite,
-        Test::IsFinite => f64::is_finite,
-    };
+    /// A loop for each predicate.
+    macro_rules! tested {
+        ($ty:ty) => {
+            match op {
+                Test::IsNan => map::<$ty, I1>(x, allocator, |x| I1::from(x.is_nan())),
+                Test::IsInf => map::<$ty, I1>(x, allocator, |x| I1::from(x.is_infinite())),
+                Test::IsFinite => map::<$ty, I1>(x, allocator, |x| I1::from(x.is_finite())),
+            }
+        };
+    }
     match x.dtype() {
-        DType::F16 => map::<half::f16, I1>(x, allocator, |x| I1::from(f(x.widen()))),
-        DType::BF16 => map::<half::bf16, I1>(x, allocator, |x| I1::from(f(x.widen()))),
-        DType::F32 => map::<f32, I1>(x, allocator, |x| I1::from(f(x.widen()))),
-        DType::F64 => map::<f64, I1>(x, allocator, |x| I1::from(f(x))),
+        DType::F16 => tested!(half::f16),
+        DType::BF16 => tested!(half::bf16),
+        DType::F32 => tested!(f32),
+        DType::F64 => tested!(f64),
         dtype => Err(TensorError::Unsupported { op: op.name(), dtype }),
     }
 }

@@ -8,6 +8,21 @@ use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::*;
 use befrost_tensor::{DType, HostTensor};
 
+/// The element types with loops of their own.
+const NUMBERS: [DType; 11] = [
+    DType::F32,
+    DType::F64,
+    DType::I1,
+    DType::I8,
+    DType::I16,
+    DType::I32,
+    DType::I64,
+    DType::UI8,
+    DType::UI16,
+    DType::UI32,
+    DType::UI64,
+];
+
 fn dims() -> impl Strategy<Value = Vec<usize>> {
     prop_oneof![
         8 => prop::collection::vec(0usize..7, 0..5),
@@ -34,7 +49,7 @@ proptest! {
 
     #[test]
     fn functions_of_one_tensor(dims in dims(), seed: u32) {
-        for dtype in [DType::F32, DType::F64, DType::I32] {
+        for dtype in [DType::F32, DType::F64, DType::I1, DType::UI8, DType::I16, DType::I32, DType::UI64] {
             let x = Random(seed).tensor(dtype, &dims, true);
             for &op in Unary::ALL {
                 let want = reference::unary(op, &x, &malloc());
@@ -46,7 +61,7 @@ proptest! {
             }
             let want = reference::leaky_relu(&x, 0.3, &malloc());
             same("LeakyRelu", &with_threads("LeakyRelu", |cx| fast::leaky_relu(own(&x), 0.3, cx)), &want);
-            for to in [DType::F32, DType::F64, DType::I32, DType::I64, DType::I1, DType::UI8, DType::F16] {
+            for to in DType::ALL {
                 let want = reference::cast(&x, to, &malloc());
                 same("Cast", &with_threads("Cast", |cx| fast::cast(&x, to, cx)), &want);
             }
@@ -55,7 +70,7 @@ proptest! {
 
     #[test]
     fn functions_of_two_tensors((a, b) in pair(), seed: u32) {
-        for dtype in [DType::F32, DType::F64, DType::I32, DType::I64, DType::UI8] {
+        for &dtype in &NUMBERS {
             let mut numbers = Random(seed);
             let (a, b) = (numbers.tensor(dtype, &a, true), numbers.tensor(dtype, &b, true));
             for &op in Binary::ALL {
@@ -77,6 +92,18 @@ proptest! {
     }
 
     #[test]
+    fn clipped(dims in dims(), of_all: bool, seed: u32) {
+        for &dtype in &NUMBERS {
+            let mut numbers = Random(seed);
+            let x = numbers.tensor(dtype, &dims, true);
+            let limits = if of_all { &dims[..] } else { &[] };
+            let (low, high) = (numbers.tensor(dtype, limits, true), numbers.tensor(dtype, limits, true));
+            let want = clip_by_value(&x, &low, &high, &malloc());
+            same("ClipByValue", &with_threads("ClipByValue", |cx| fast::clip_by_value(&x, &low, &high, cx)), &want);
+        }
+    }
+
+    #[test]
     fn selections((c, a) in pair(), (_, b) in pair(), seed: u32, of_c: bool) {
         let mut numbers = Random(seed);
         let b = if of_c { &c } else { &b };
@@ -91,12 +118,21 @@ proptest! {
     #[test]
     fn reductions(dims in dims(), chosen: u8, keep: bool, seed: u32) {
         let axes: Vec<i64> = (0..dims.len() as i64).filter(|i| chosen >> i & 1 == 1).collect();
-        for dtype in [DType::F32, DType::F64, DType::I32, DType::I1] {
+        for &dtype in &NUMBERS {
             let x = Random(seed).tensor(dtype, &dims, seed % 2 == 0);
             for &op in Reduce::ALL {
                 let want = reference::reduce(op, &x, &axes, keep, &malloc());
                 let got = with_threads(op.name(), |cx| fast::reduce(op, &x, &axes, keep, cx));
                 near(op.name(), &got, &want, (2e-7, 1e-37));
+            }
+            for (axis, largest) in (-1..dims.len() as i64).flat_map(|axis| [(axis, true), (axis, false)]) {
+                let want = arg_extreme(largest, &x, axis, DType::I64, &malloc());
+                let got = with_threads("ArgMax", |cx| fast::arg_extreme(largest, &x, axis, DType::I64, cx));
+                same("ArgMax", &got, &want);
+                let want = sort(&x, axis, largest, &malloc());
+                if let Ok(sorted) = &want {
+                    same("Sort", &sort(sorted, axis, largest, &malloc()), &want);
+                }
             }
         }
         let x = Random(seed).tensor(DType::F32, &dims, seed % 2 == 0);

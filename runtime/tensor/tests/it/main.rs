@@ -11,3 +11,4 @@ mod small;
 #[path = "../../src/testing.rs"]
 mod testing;
 mod tf;
+mod wide;

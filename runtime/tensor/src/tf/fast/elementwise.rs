@@ -3,27 +3,98 @@
 //! f16 and bf16 are converted to f32, and the result is rounded once, because the baseline instruction sets
 //! lack their arithmetic.
 
+use bytemuck::Zeroable as _;
 use half::slice::HalfFloatSliceExt as _;
 use half::{bf16, f16};
 
-use super::super::binary::zip;
-use super::super::numeric::Number;
+use super::super::binary::expect_limits;
 use super::super::numeric::{f64_to_i32, f64_to_i64};
-use super::super::unary::map as map_numbers;
+use super::super::unary::{element_as_f64, map as map_numbers};
 use super::super::walk::broadcast_shape;
 use super::super::{Binary, Compare, Unary, reference};
 use super::rows::Blocks;
 use super::{BLOCK, Cx};
-use crate::simd::{Arithmetic, Function, Isa, Over, Zip};
+use crate::simd::{
+    Arithmetic, Comparison, Function, Isa, Native, NativeMap, NativeOp, Over, Truth, Wide, Zip, truths,
+    with_native,
+};
 use crate::{DType, Element, HostTensor, I1, Shape, TensorError};
 
 /// See [`reference::unary`]; in place.
 pub fn unary(op: Unary, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    if let Some(function) = wide_of(op, x.dtype()) {
+        let x = if x.is_unique() { x } else { x.copied(cx.allocator)? };
+        let isa = Isa::detect();
+        if x.dtype() == DType::F64 {
+            cx.parts(&mut x.write::<f64>()?, (BLOCK, 8), &|_, x| isa.map_wide(function, x));
+        } else {
+            cx.parts(&mut x.write::<f32>()?, (BLOCK, 8), &|_, x| isa.map_wide_f32(function, x));
+        }
+        return Ok(x);
+    }
     match function_of(op) {
         Some(function) if x.dtype() == DType::F32 => map(function, x, cx),
         Some(function) if is_half(&x) => by_f32(&x, cx, |x| map(function, x, cx)),
-        _ => reference::unary(op, &x, cx.allocator),
+        _ => match native_map(op) {
+            Some(function) => with_native!(x.dtype(), T => map_native::<T>(function, op, &x, cx),
+                _ => reference::unary(op, &x, cx.allocator)),
+            None => reference::unary(op, &x, cx.allocator),
+        },
     }
+}
+
+/// The function that is computed in f64, if an operator of this dtype is one.
+pub(in crate::tf) fn wide_of(op: Unary, dtype: DType) -> Option<Wide> {
+    match (op, dtype) {
+        (Unary::Sin, DType::F32 | DType::F64) => Some(Wide::Sin),
+        (Unary::Cos, DType::F32 | DType::F64) => Some(Wide::Cos),
+        (Unary::Exp, DType::F64) => Some(Wide::Exp),
+        (Unary::Log, DType::F64) => Some(Wide::Log),
+        (Unary::Tanh, DType::F64) => Some(Wide::Tanh),
+        (Unary::Sigmoid, DType::F64) => Some(Wide::Sigmoid),
+        _ => None,
+    }
+}
+
+/// The function of the numbers of the machine that an operator is.
+fn native_map(op: Unary) -> Option<NativeMap> {
+    Some(match op {
+        Unary::Abs => NativeMap::Abs,
+        Unary::Neg => NativeMap::Neg,
+        Unary::Sign => NativeMap::Sign,
+        Unary::Square => NativeMap::Square,
+        Unary::Relu => NativeMap::Relu,
+        Unary::Relu6 => NativeMap::Relu6,
+        Unary::Invert => NativeMap::Invert,
+        Unary::Reciprocal => NativeMap::Reciprocal,
+        Unary::Sqrt => NativeMap::Sqrt,
+        Unary::Rsqrt => NativeMap::Rsqrt,
+        Unary::Ceil => NativeMap::Ceil,
+        Unary::Floor => NativeMap::Floor,
+        Unary::Round => NativeMap::Round,
+        _ => return None,
+    })
+}
+
+fn map_native<T: Native>(
+    function: NativeMap,
+    op: Unary,
+    x: &HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let isa = Isa::detect();
+    if !T::map(isa, function, &[], &mut []) {
+        return reference::unary(op, x, cx.allocator);
+    }
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), cx.allocator)?;
+    {
+        let from = x.read::<T>()?;
+        let from: &[T] = &from;
+        cx.parts(&mut out.write::<T>()?, (BLOCK, 1), &|first, out| {
+            T::map(isa, function, &from[first..][..out.len()], out);
+        });
+    }
+    Ok(out)
 }
 
 /// See [`reference::leaky_relu`]; in place.
@@ -107,19 +178,131 @@ pub(in crate::tf) fn arithmetic_of(op: Binary) -> Option<Arithmetic> {
 /// See [`reference::binary`]; in place of an f32 operand that has the result's shape.
 pub fn binary(op: Binary, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     b.expect_dtype("b", a.dtype())?;
-    let native = match (a.dtype(), arithmetic_of(op)) {
+    match (a.dtype(), arithmetic_of(op)) {
         (DType::F32, Some(op)) => return arithmetic(op, a, b, cx),
         // The reference rounds the square to f16, where it may overflow; in f32 it would not.
-        (DType::F16, Some(Arithmetic::TanhGrad)) => None,
+        (DType::F16, Some(Arithmetic::TanhGrad)) => {}
         (DType::F16 | DType::BF16, Some(op)) => {
             return by_f32(&a, cx, |a| arithmetic(op, a, cast(&b, DType::F32, cx)?, cx));
         }
-        (DType::F64, _) => float_arithmetic(op, &a, &b, cx)?,
-        (DType::I32, _) => integer_arithmetic::<i32>(op, &a, &b, cx)?,
-        (DType::I64, _) => integer_arithmetic::<i64>(op, &a, &b, cx)?,
-        _ => None,
+        _ => {}
+    }
+    if op == Binary::Pow && is_square(&a, &b)? {
+        return unary(Unary::Square, a, cx);
+    }
+    let by_reference = || reference::binary(op, &a, &b, cx.allocator);
+    match (a.dtype(), native_op(op)) {
+        (DType::F32, _) if op == Binary::Pow => {
+            let isa = Isa::detect();
+            zip::<f32, f32>(&a, &b, cx, &|a, b, out| isa.powers(a, b, out))
+        }
+        (DType::I1, _) => match op {
+            Binary::LogicalAnd => zip_truths(Truth::And, &a, &b, cx),
+            Binary::LogicalOr => zip_truths(Truth::Or, &a, &b, cx),
+            _ => by_reference(),
+        },
+        (dtype, Some(native)) => with_native!(dtype, T => {
+            let is_division = matches!(native, NativeOp::TruncateDiv | NativeOp::TruncateMod | NativeOp::FloorDiv | NativeOp::FloorMod);
+            if !T::zip(Isa::detect(), native, &[], &[], &mut []) || (is_division && b.read::<T>()?.contains(&T::zeroed())) {
+                return by_reference();
+            }
+            zip_native::<T>(native, &a, &b, cx)
+        }, _ => by_reference()),
+        _ => by_reference(),
+    }
+}
+
+/// True if the power of `a` by `b` is its square: if `b` is a single 2, and not for 16-bit floats, whose power is
+/// rounded once.
+pub(in crate::tf) fn is_square(a: &HostTensor, b: &HostTensor) -> Result<bool, TensorError> {
+    if b.num_elements() != 1 || b.shape().rank() > a.shape().rank() || a.dtype() == DType::I1 || is_half(a) {
+        return Ok(false);
+    }
+    Ok(element_as_f64(b.dtype(), &b.read_bytes()?) == Some(2.0))
+}
+
+/// The function of the numbers of the machine that an operator is.
+fn native_op(op: Binary) -> Option<NativeOp> {
+    Some(match op {
+        Binary::Add => NativeOp::Add,
+        Binary::Sub => NativeOp::Sub,
+        Binary::Mul => NativeOp::Mul,
+        Binary::RealDiv | Binary::Div => NativeOp::Div,
+        Binary::Maximum => NativeOp::Max,
+        Binary::Minimum => NativeOp::Min,
+        Binary::SquaredDifference => NativeOp::SquaredDifference,
+        Binary::BitwiseAnd => NativeOp::And,
+        Binary::BitwiseOr => NativeOp::Or,
+        Binary::BitwiseXor => NativeOp::Xor,
+        Binary::LeftShift => NativeOp::ShiftLeft,
+        Binary::RightShift => NativeOp::ShiftRight,
+        Binary::TruncateDiv => NativeOp::TruncateDiv,
+        Binary::TruncateMod => NativeOp::TruncateMod,
+        Binary::FloorDiv => NativeOp::FloorDiv,
+        Binary::FloorMod => NativeOp::FloorMod,
+        _ => return None,
+    })
+}
+
+fn zip_native<T: Native>(
+    op: NativeOp,
+    a: &HostTensor,
+    b: &HostTensor,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let isa = Isa::detect();
+    zip::<T, T>(a, b, cx, &|a, b, out| {
+        T::zip(isa, op, a, b, out);
+    })
+}
+
+fn zip_truths(op: Truth, a: &HostTensor, b: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    zip::<I1, I1>(a, b, cx, &|a, b, out| truths(op, a, b, out))
+}
+
+/// Sets some elements of a result, given those of two operands: as many as it has.
+type ZipFn<'a, A, R> = &'a (dyn Fn(&[A], &[A], &mut [R]) + Sync);
+
+/// A new tensor of what `f` makes of blocks of two tensors that broadcast.
+fn zip<A: Element, R: Element>(
+    a: &HostTensor,
+    b: &HostTensor,
+    cx: &Cx<'_>,
+    f: ZipFn<'_, A, R>,
+) -> Result<HostTensor, TensorError> {
+    let out = HostTensor::allocate(R::DTYPE, broadcast_shape(a.shape(), b.shape())?, cx.allocator)?;
+    if out.num_elements() > 0 {
+        let blocks = Blocks::new(a.shape(), b.shape(), out.shape());
+        let (a, b) = (a.read_as::<A>("a")?, b.read_as::<A>("b")?);
+        let (a, b): (&[A], &[A]) = (&a, &b);
+        cx.parts(&mut out.write::<R>()?, (blocks.unit(), 1), &|first, out| {
+            blocks.each(first, out, (a, b), |out, a, b| alongside(out, a, b, f));
+        });
+    }
+    Ok(out)
+}
+
+/// Calls `f` with operands of equal lengths. Each of `a` and `b` has the length of `out`, or it is a row that
+/// repeats, or a single element; a short one is repeated in a buffer first.
+fn alongside<A: Element, R>(out: &mut [R], a: &[A], b: &[A], f: ZipFn<'_, A, R>) {
+    const REPEATED: usize = 256;
+    let n = out.len();
+    if a.len() == n && b.len() == n {
+        return f(a, b, out);
+    }
+    let mut buffer = [A::zeroed(); REPEATED];
+    let short = if a.len() == n { b } else { a };
+    let row = if short.len() <= REPEATED / 2 {
+        let len = REPEATED / short.len() * short.len();
+        buffer[..len].chunks_exact_mut(short.len()).for_each(|part| part.copy_from_slice(short));
+        &buffer[..len.min(n)]
+    } else {
+        short
     };
-    native.map_or_else(|| reference::binary(op, &a, &b, cx.allocator), Ok)
+    for (at, out) in (0..).step_by(row.len()).zip(out.chunks_mut(row.len())) {
+        let row = &row[..out.len()];
+        if a.len() == n { f(&a[at..][..row.len()], row, out) } else { f(row, &b[at..][..row.len()], out) }
+    }
 }
 
 /// Arithmetic of two f32 tensors that broadcast.
@@ -175,99 +358,47 @@ fn arithmetic_apart(
     Ok(out)
 }
 
-/// Arithmetic of f64 by machine instructions.
-fn float_arithmetic(
-    op: Binary,
-    a: &HostTensor,
-    b: &HostTensor,
-    cx: &Cx<'_>,
-) -> Result<Option<HostTensor>, TensorError> {
-    let shape = broadcast_shape(a.shape(), b.shape())?;
-    macro_rules! zipped {
-        ($f:expr) => {
-            zip::<f64, f64>(a, b, shape, cx.allocator, $f)
-        };
-    }
-    Ok(Some(match op {
-        Binary::Add => zipped!(|a, b| a + b)?,
-        Binary::Sub => zipped!(|a, b| a - b)?,
-        Binary::Mul => zipped!(|a, b| a * b)?,
-        Binary::RealDiv | Binary::Div => zipped!(|a, b| a / b)?,
-        _ => return Ok(None),
-    }))
-}
-
-/// Integers with wrapping machine arithmetic.
-trait WrappingInteger: Number + Ord {
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-}
-
-macro_rules! integers {
-    ($($ty:ident)*) => {$(
-        impl WrappingInteger for $ty {
-            fn plus(self, other: $ty) -> $ty {
-                self.wrapping_add(other)
-            }
-            fn minus(self, other: $ty) -> $ty {
-                self.wrapping_sub(other)
-            }
-            fn times(self, other: $ty) -> $ty {
-                self.wrapping_mul(other)
-            }
-        }
-    )*};
-}
-integers! { i32 i64 }
-
-/// Integer arithmetic that cannot fail.
-fn integer_arithmetic<T: WrappingInteger>(
-    op: Binary,
-    a: &HostTensor,
-    b: &HostTensor,
-    cx: &Cx<'_>,
-) -> Result<Option<HostTensor>, TensorError> {
-    let f: fn(T, T) -> T = match op {
-        Binary::Add => T::plus,
-        Binary::Sub => T::minus,
-        Binary::Mul => T::times,
-        Binary::Maximum => Ord::max,
-        Binary::Minimum => Ord::min,
-        _ => return Ok(None),
-    };
-    zip::<T, T>(a, b, broadcast_shape(a.shape(), b.shape())?, cx.allocator, f).map(Some)
-}
-
 /// See [`reference::compare`].
 pub fn compare(op: Compare, a: &HostTensor, b: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     b.expect_dtype("b", a.dtype())?;
-    match a.dtype() {
-        DType::F32 => compare_of::<f32>(op, a, b, cx),
-        DType::F64 => compare_of::<f64>(op, a, b, cx),
-        DType::I32 => compare_of::<i32>(op, a, b, cx),
-        DType::I64 => compare_of::<i64>(op, a, b, cx),
-        _ => reference::compare(op, a, b, cx.allocator),
+    if is_half(a) {
+        return compare(op, &cast(a, DType::F32, cx)?, &cast(b, DType::F32, cx)?, cx);
     }
+    if is_within_i64(a.dtype()) {
+        return compare(op, &cast(a, DType::I64, cx)?, &cast(b, DType::I64, cx)?, cx);
+    }
+    let (how, left, right) = match op {
+        Compare::Equal => (Comparison::Equal, a, b),
+        Compare::NotEqual => (Comparison::NotEqual, a, b),
+        Compare::Less => (Comparison::Less, a, b),
+        Compare::LessEqual => (Comparison::LessEqual, a, b),
+        Compare::Greater => (Comparison::Less, b, a),
+        Compare::GreaterEqual => (Comparison::LessEqual, b, a),
+    };
+    match (a.dtype(), how) {
+        (DType::I1, Comparison::Equal) => return zip_truths(Truth::Equal, a, b, cx),
+        (DType::I1, Comparison::NotEqual) => return zip_truths(Truth::NotEqual, a, b, cx),
+        _ => {}
+    }
+    let isa = Isa::detect();
+    with_native!(
+        a.dtype(),
+        T => zip::<T, I1>(left, right, cx, &|a, b, out| T::compare(isa, how, a, b, out)),
+        _ => reference::compare(op, a, b, cx.allocator)
+    )
 }
 
-fn compare_of<T: Number + PartialOrd>(
-    op: Compare,
-    a: &HostTensor,
-    b: &HostTensor,
+/// See [`reference::clip_by_value`].
+pub fn clip_by_value(
+    x: &HostTensor,
+    low: &HostTensor,
+    high: &HostTensor,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
-    let shape = broadcast_shape(a.shape(), b.shape())?;
-    match op {
-        Compare::Equal | Compare::NotEqual => {
-            let wanted = op == Compare::Equal;
-            zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from((a == b) == wanted))
-        }
-        Compare::Less => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a < b)),
-        Compare::LessEqual => zip::<T, I1>(a, b, shape, cx.allocator, |a, b| I1::from(a <= b)),
-        Compare::Greater => compare_of::<T>(Compare::Less, b, a, cx),
-        Compare::GreaterEqual => compare_of::<T>(Compare::LessEqual, b, a, cx),
-    }
+    expect_limits(x, low, high)?;
+    with_native!(x.dtype(), T => {
+        zip_native::<T>(NativeOp::AtLeast, &zip_native::<T>(NativeOp::AtMost, x, high, cx)?, low, cx)
+    }, _ => reference::clip_by_value(x, low, high, cx.allocator))
 }
 
 /// See [`reference::select`].
@@ -353,12 +484,8 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
                 (DType::F32, DType::I64) => map_numbers::<f32, i64>(x, cx.allocator, |x| f64_to_i64(f64::from(x))),
                 (DType::F64, DType::I32) => map_numbers::<f64, i32>(x, cx.allocator, f64_to_i32),
                 (DType::F64, DType::I64) => map_numbers::<f64, i64>(x, cx.allocator, f64_to_i64),
-                (DType::I1, DType::F32) => {
-                    map_numbers::<I1, f32>(x, cx.allocator, |x| f32::from(u8::from(x.is_true())))
-                }
-                (DType::I1, DType::I32) => map_numbers::<I1, i32>(x, cx.allocator, |x| i32::from(x.is_true())),
                 (DType::F32, DType::I1) => map_numbers::<f32, I1>(x, cx.allocator, |x| I1::from(x != 0.0)),
-                (DType::I32, DType::I1) => map_numbers::<i32, I1>(x, cx.allocator, |x| I1::from(x != 0)),
+                (DType::F64, DType::I1) => map_numbers::<f64, I1>(x, cx.allocator, |x| I1::from(x != 0.0)),
                 _ => reference::cast(x, to, cx.allocator),
             }
         };
@@ -375,10 +502,68 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
         }
         _ => {}
     }
-    pairs! {
-        F32 f32 => UI8 u8, F32 f32 => F64 f64, F64 f64 => F32 f32, I32 i32 => F32 f32, I64 i64 => F32 f32, UI8 u8 => F32 f32, I32 i32 => I64 i64, I64 i64 => I32 i32,
-        I32 i32 => F64 f64, I64 i64 => F64 f64, UI8 u8 => I32 i32,
+    if let Some(converted) = cast_integers(x, to, cx)? {
+        return Ok(converted);
     }
+    pairs! {
+        F32 f32 => UI8 u8, F32 f32 => F64 f64, F64 f64 => F32 f32,
+    }
+}
+
+/// `Cast` of integers, but those of 64 bits without a sign, and of booleans, in blocks by way of i64: code for
+/// each dtype instead of each pair. Other pairs: `None`.
+fn cast_integers(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<Option<HostTensor>, TensorError> {
+    const NUMBERS: usize = 512;
+    let widen: fn(&[u8], &mut [i64]) = match x.dtype() {
+        DType::UI8 => |from, to| each_from::<u8>(from, to, i64::from),
+        DType::UI16 => |from, to| each_from::<u16>(from, to, i64::from),
+        DType::UI32 => |from, to| each_from::<u32>(from, to, i64::from),
+        DType::I8 => |from, to| each_from::<i8>(from, to, i64::from),
+        DType::I16 => |from, to| each_from::<i16>(from, to, i64::from),
+        DType::I32 => |from, to| each_from::<i32>(from, to, i64::from),
+        DType::I64 => |from, to| each_from::<i64>(from, to, |x| x),
+        DType::I1 => |from, to| each_from::<I1>(from, to, |x| i64::from(x.is_true())),
+        _ => return Ok(None),
+    };
+    let narrow: fn(&[i64], &mut [u8]) = match to {
+        DType::UI8 => |from, to| each_to(from, to, |x| x as u8),
+        DType::UI16 => |from, to| each_to(from, to, |x| x as u16),
+        DType::UI32 => |from, to| each_to(from, to, |x| x as u32),
+        DType::UI64 => |from, to| each_to(from, to, |x| x as u64),
+        DType::I8 => |from, to| each_to(from, to, |x| x as i8),
+        DType::I16 => |from, to| each_to(from, to, |x| x as i16),
+        DType::I32 => |from, to| each_to(from, to, |x| x as i32),
+        DType::I64 => |from, to| each_to(from, to, |x| x),
+        DType::I1 => |from, to| each_to(from, to, |x| I1::from(x != 0)),
+        DType::F32 => |from, to| each_to(from, to, |x| x as f32),
+        DType::F64 => |from, to| each_to(from, to, |x| x as f64),
+        _ => return Ok(None),
+    };
+    let out = HostTensor::allocate(to, x.shape().clone(), cx.allocator)?;
+    {
+        let (from, size) = (x.read_bytes()?, x.dtype().size());
+        let from: &[u8] = &from;
+        cx.parts(&mut out.write_bytes()?, (NUMBERS * to.size(), 1), &|first, out| {
+            let mut wide = [0; NUMBERS];
+            let from = &from[first / to.size() * size..];
+            for (from, out) in from.chunks(NUMBERS * size).zip(out.chunks_mut(NUMBERS * to.size())) {
+                let wide = &mut wide[..out.len() / to.size()];
+                widen(&from[..wide.len() * size], wide);
+                narrow(wide, out);
+            }
+        });
+    }
+    Ok(Some(out))
+}
+
+fn each_from<T: Element>(from: &[u8], to: &mut [i64], f: impl Fn(T) -> i64) {
+    let numbers = from.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned::<T>);
+    to.iter_mut().zip(numbers).for_each(|(to, x)| *to = f(x));
+}
+
+fn each_to<T: Element>(from: &[i64], to: &mut [u8], f: impl Fn(i64) -> T) {
+    let places = to.chunks_exact_mut(size_of::<T>());
+    places.zip(from).for_each(|(to, &x)| to.copy_from_slice(bytemuck::bytes_of(&f(x))));
 }
 
 /// A new tensor to which `f` converts all elements of `x`.
@@ -390,6 +575,11 @@ fn converted<A: Element, B: Element>(
     let out = HostTensor::allocate(B::DTYPE, x.shape().clone(), cx.allocator)?;
     f(&x.read::<A>()?, &mut out.write::<B>()?);
     Ok(out)
+}
+
+/// True for the integers without loops of their own whose numbers i64 has.
+pub(super) fn is_within_i64(dtype: DType) -> bool {
+    matches!(dtype, DType::I8 | DType::I16 | DType::UI16 | DType::UI32)
 }
 
 /// True for f16 and bf16, which are computed in f32; see [`by_f32`].

@@ -33,8 +33,8 @@ mod rows;
 use std::fmt;
 use std::sync::Arc;
 
-pub use elementwise::{add_n, binary, cast, compare, leaky_relu, map, select, unary};
-pub(in crate::tf) use elementwise::{arithmetic_of, function_of};
+pub use elementwise::{add_n, binary, cast, clip_by_value, compare, leaky_relu, map, select, unary};
+pub(in crate::tf) use elementwise::{arithmetic_of, function_of, is_square, wide_of};
 pub use gradients::{
     avg_pool_grad, conv2d_backprop_filter, conv2d_backprop_input, depthwise_conv2d_backprop_filter,
     depthwise_conv2d_backprop_input, max_pool_grad,
@@ -49,7 +49,7 @@ pub use norm::{
 pub(in crate::tf) use product::one_f32;
 pub use product::{batch_matmul, einsum, matmul};
 pub(super) use reduce::each_row;
-pub use reduce::{l2_loss, log_softmax, reduce, softmax};
+pub use reduce::{arg_extreme, l2_loss, log_softmax, reduce, softmax};
 
 pub use super::joins::{concat_on as concat, pack_on as pack};
 pub use super::slices::{slice_on as slice, strided_slice_on as strided_slice};

@@ -1,16 +1,26 @@
-//! Reductions and softmax of f32.
+//! Reductions, positions of extremes, and softmax.
 //!
-//! The axes of a reduction are merged into at most three: kept, reduced, kept. If that is impossible, the
-//! reduced axes are first moved to the end.
+//! Neighbouring axes that are both reduced, or both kept, are one run. The last two runs are a matrix, whose
+//! rows, or whose columns, are reduced where they lie; the runs before them tell where the matrices of a
+//! result begin.
+//!
+//! ```text
+//! axes  5  4   2  3   2  16      runs   20     2      3      2    16
+//!       k  k   r  k   r  k             kept reduced kept  reduced kept
+//!                                      ╰──── outer ────╯  ╰─ matrix ─╯
+//! ```
 
+use std::ops::Range;
+
+use super::super::order::shape_of_places;
 use super::super::reduce::kept_dims;
-use super::super::{Reduce, reference};
-use super::elementwise::{by_f32, is_half};
+use super::super::{Reduce, bitcast, reference};
+use super::elementwise::{by_f32, cast, is_half, is_within_i64};
 use super::{BLOCK, Cx};
 use crate::math;
-use crate::scratch::filled;
-use crate::simd::{Isa, Reduction};
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::scratch::{filled, with_room};
+use crate::simd::{Isa, Native, Reduction, with_native};
+use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 
 /// The length of the parts of a long row. Parts are reduced separately, so the result does not depend on the
 /// number of workers.
@@ -23,7 +33,12 @@ const COLUMNS: usize = 512;
 /// vector registers.
 const NARROW: usize = 64;
 
-/// See [`reference::reduce`].
+/// The most rows of columns that are added up one after another: the error of a longer sum grows with the
+/// number of such groups.
+const ROWS: usize = 128;
+
+/// See [`reference::reduce`]. The product of floats overflows where that of some of them leaves the range of
+/// f64, in an order that is not the reference's.
 pub fn reduce(
     op: Reduce,
     x: &HostTensor,
@@ -31,56 +46,60 @@ pub fn reduce(
     keep_dims: bool,
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
+    let is_float = matches!(x.dtype(), DType::F16 | DType::BF16 | DType::F32 | DType::F64);
     let reduction = match op {
         Reduce::Sum | Reduce::Mean => Reduction::Sum,
+        Reduce::Prod => Reduction::Prod,
         Reduce::Max => Reduction::Max,
         Reduce::Min => Reduction::Min,
-        Reduce::EuclideanNorm => Reduction::Squares,
-        Reduce::Prod | Reduce::All | Reduce::Any => {
-            return reference::reduce(op, x, axes, keep_dims, cx.allocator);
-        }
+        Reduce::EuclideanNorm if is_float => Reduction::Squares,
+        Reduce::All | Reduce::Any if x.dtype() == DType::I1 => return truth(op, x, axes, keep_dims, cx),
+        _ => return reference::reduce(op, x, axes, keep_dims, cx.allocator),
     };
     if is_half(x) {
         return by_f32(x, cx, |x| reduce(op, &x, axes, keep_dims, cx));
     }
-    if x.dtype() != DType::F32 {
-        return reference::reduce(op, x, axes, keep_dims, cx.allocator);
+    // Of no numbers, the extremes are the ends of the dtype.
+    if is_within_i64(x.dtype()) && x.num_elements() > 0 {
+        let wide = reduce(op, &cast(x, DType::I64, cx)?, axes, keep_dims, cx)?;
+        return cast(&wide, x.dtype(), cx);
+    }
+    if x.dtype() == DType::UI64 && matches!(op, Reduce::Sum | Reduce::Prod) {
+        return bitcast(&reduce(op, &bitcast(x, DType::I64)?, axes, keep_dims, cx)?, DType::UI64);
     }
     let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
-    let out = HostTensor::allocate(DType::F32, Shape::new(&kept)?, cx.allocator)?;
-    let mut runs: Vec<(usize, bool)> = Vec::new();
-    for (&dim, &reduced) in x.shape().dims().iter().zip(&set).filter(|(dim, _)| **dim != 1) {
-        match runs.last_mut() {
-            Some((len, kind)) if *kind == reduced => *len *= dim, // fits: within the shape's invariant
-            _ => runs.push((dim, reduced)),
+    with_native!(x.dtype(), T => {
+        let runs = Runs::new(x.shape(), &set)?;
+        let out = HostTensor::allocate(x.dtype(), Shape::new(&kept)?, cx.allocator)?;
+        {
+            let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
+            let (from, count): (&[T], usize) = (&from, runs.reduced());
+            match op {
+                Reduce::Mean => run(reduction, from, &runs, &mut to, |acc| T::mean(acc, count), cx)?,
+                Reduce::EuclideanNorm => run(reduction, from, &runs, &mut to, T::root, cx)?,
+                _ => run(reduction, from, &runs, &mut to, T::of_acc, cx)?,
+            }
         }
+        Ok(out)
+    }, _ => reference::reduce(op, x, axes, keep_dims, cx.allocator))
+}
+
+/// [`reduce`] of booleans: of their bytes, the largest of which tells if any is true, the smallest if all are.
+fn truth(
+    op: Reduce,
+    x: &HostTensor,
+    axes: &[i64],
+    keep_dims: bool,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
+    let runs = Runs::new(x.shape(), &set)?;
+    let out = HostTensor::allocate(DType::I1, Shape::new(&kept)?, cx.allocator)?;
+    {
+        let (from, mut to) = (x.read::<I1>()?, out.write::<I1>()?);
+        let reduction = if op == Reduce::Any { Reduction::Max } else { Reduction::Min };
+        run(reduction, bytemuck::cast_slice::<I1, u8>(&from), &runs, &mut to, |acc| I1::from(acc != 0), cx)?;
     }
-    let count: usize = runs.iter().filter(|run| run.1).map(|run| run.0).product();
-    let (transposed, extents) = match runs[..] {
-        [(inner, false)] => (x.clone(), (1, 1, inner)),
-        [(count, true), (inner, false)] => (x.clone(), (1, count, inner)),
-        [] => (x.clone(), (1, 1, 1)),
-        [(count, true)] => (x.clone(), (1, count, 1)),
-        [(outer, false), (count, true)] => (x.clone(), (outer, count, 1)),
-        [(outer, false), (count, true), (inner, false)] => (x.clone(), (outer, count, inner)),
-        _ => {
-            let perm: Vec<i64> = [false, true]
-                .iter()
-                .flat_map(|wanted| (0..set.len()).filter(|&i| set[i] == *wanted).map(|i| i as i64))
-                .collect();
-            (super::transpose(x, &perm, cx)?, (out.num_elements(), count, 1))
-        }
-    };
-    let finish = |acc: f64| match op {
-        Reduce::Mean => (acc / count as f64) as f32,
-        Reduce::EuclideanNorm => acc.sqrt() as f32,
-        _ => acc as f32,
-    };
-    let (from, mut to) = (transposed.read::<f32>()?, out.write::<f32>()?);
-    if !to.is_empty() {
-        run(reduction, &from, extents, &mut to, finish, cx)?;
-    }
-    drop(to);
     Ok(out)
 }
 
@@ -90,11 +109,10 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         return reference::l2_loss(x, cx.allocator);
     }
     let out = HostTensor::allocate(DType::F32, Shape::scalar(), cx.allocator)?;
-    let extents = (1, x.num_elements(), 1);
     run(
         Reduction::Squares,
         &x.read::<f32>()?,
-        extents,
+        &Runs::one(x.num_elements()),
         &mut out.write::<f32>()?,
         |sum| (sum / 2.0) as f32,
         cx,
@@ -102,80 +120,250 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     Ok(out)
 }
 
-fn run(
+/// How a tensor is reduced.
+struct Runs {
+    /// The length and the step of each kept run before the matrix.
+    outer: Vec<(usize, usize)>,
+    /// Where the matrices of one result begin, relative to each other: combinations of the reduced runs before
+    /// the last matrix.
+    starts: Vec<usize>,
+    /// The rows and columns of the matrix. Its rows are reduced to one; a single column is a contiguous row.
+    count: usize,
+    inner: usize,
+}
+
+impl Runs {
+    /// A single row.
+    fn one(count: usize) -> Runs {
+        Runs { outer: Vec::new(), starts: vec![0], count, inner: 1 }
+    }
+
+    /// The runs of a shape with a mask of reduced axes.
+    fn new(shape: &Shape, set: &[bool]) -> Result<Runs, TensorError> {
+        let mut runs: Vec<(usize, bool)> = Vec::new();
+        for (&dim, &reduced) in shape.dims().iter().zip(set).filter(|(dim, _)| **dim != 1) {
+            match runs.last_mut() {
+                Some((len, kind)) if *kind == reduced => *len *= dim, // fits: within the shape's invariant
+                _ => runs.push((dim, reduced)),
+            }
+        }
+        let inner = runs.pop_if(|run| !run.1).map_or(1, |run| run.0);
+        let count = runs.pop_if(|run| run.1).map_or(1, |run| run.0);
+        let (mut outer, mut starts, mut step) = (Vec::new(), vec![0], count * inner);
+        for (len, reduced) in runs.into_iter().rev() {
+            if reduced {
+                let mut more = with_room(starts.len() * len)?;
+                for i in 0..len {
+                    more.extend(starts.iter().map(|start| start + i * step));
+                }
+                starts = more;
+            } else {
+                outer.push((len, step));
+            }
+            step *= len;
+        }
+        Ok(Runs { outer, starts, count, inner })
+    }
+
+    /// The number of elements that are reduced to one.
+    fn reduced(&self) -> usize {
+        self.starts.len() * self.count
+    }
+
+    /// Where the first matrix of row `i` of the result begins.
+    fn start(&self, mut i: usize) -> usize {
+        self.outer.iter().fold(0, |start, &(len, step)| {
+            let at = i % len.max(1);
+            i /= len.max(1);
+            start + at * step
+        })
+    }
+}
+
+/// Reduces `x` to `out`, whose elements are the results of `finish`.
+fn run<T: Native, R: Send>(
     reduction: Reduction,
-    x: &[f32],
-    (outer, count, inner): (usize, usize, usize),
-    out: &mut [f32],
-    finish: impl Fn(f64) -> f32 + Sync,
+    x: &[T],
+    runs: &Runs,
+    out: &mut [R],
+    finish: impl Fn(T::Acc) -> R + Sync,
     cx: &Cx<'_>,
 ) -> Result<(), TensorError> {
-    let isa = Isa::detect();
-    if inner == 1 && count > LONG {
-        let mut parts = filled(count.div_ceil(LONG), 0.0)?;
-        for (out, row) in out.iter_mut().zip(x.chunks_exact(count)) {
+    let (isa, inner, count) = (Isa::detect(), runs.inner, runs.count);
+    let cost = runs.reduced();
+    if x.is_empty() {
+        out.fill_with(|| finish(T::start(reduction)));
+        return Ok(());
+    }
+    if inner == 1 && count > LONG && runs.starts.len() == 1 {
+        let mut parts = filled(count.div_ceil(LONG), T::start(reduction))?;
+        for (i, out) in out.iter_mut().enumerate() {
+            let row = &x[runs.start(i)..][..count];
             cx.parts(&mut parts, (1, LONG), &|first, parts| {
                 for (part, x) in parts.iter_mut().zip(row[first * LONG..].chunks(LONG)) {
-                    *part = isa.reduce_row(reduction, x);
+                    *part = T::reduce_row(isa, reduction, x);
                 }
             });
-            *out = finish(parts.iter().fold(reduction.start(), |acc, &part| reduction.join(acc, part)));
+            let all = parts.iter().fold(T::start(reduction), |acc, &part| T::join(reduction, acc, part));
+            *out = finish(all);
         }
         return Ok(());
     }
     if inner == 1 {
-        cx.parts(out, (1, count), &|first, out| {
+        cx.parts(out, (1, cost), &|first, out| {
             for (i, out) in (first..).zip(out) {
-                *out = finish(isa.reduce_row(reduction, &x[i * count..][..count]));
+                let start = runs.start(i);
+                let rows =
+                    runs.starts.iter().map(|at| T::reduce_row(isa, reduction, &x[start + at..][..count]));
+                *out = finish(rows.fold(T::start(reduction), |acc, row| T::join(reduction, acc, row)));
             }
         });
         return Ok(());
     }
-    let unit = if outer == 1 { COLUMNS } else { inner };
-    cx.parts(out, (unit, count), &|first, out| {
-        let mut acc = [0.0; COLUMNS];
+    let is_one_row = runs.outer.is_empty();
+    cx.parts(out, (if is_one_row { COLUMNS } else { inner }, cost), &|first, out| {
+        let mut columns = Columns::<T> {
+            isa,
+            reduction,
+            acc: [T::start(reduction); COLUMNS],
+            part: [T::start(reduction); COLUMNS],
+        };
         for (i, out) in out.chunks_mut(inner).enumerate() {
-            if inner <= NARROW {
-                narrow(
-                    isa,
-                    reduction,
-                    &x[(first / inner + i) * count * inner..][..count * inner],
-                    inner,
-                    &mut acc,
-                );
-                out.iter_mut().zip(&acc).for_each(|(out, &acc)| *out = finish(acc));
-                continue;
-            }
             // A part is whole rows of the result, or some columns of its single row.
-            let (at, column) = (first / inner + i, if outer == 1 { first } else { 0 });
+            let (row, column) = (first / inner + i, if is_one_row { first } else { 0 });
+            let start = runs.start(row);
             for (j, out) in out.chunks_mut(COLUMNS).enumerate() {
-                let acc = &mut acc[..out.len()];
-                acc.fill(reduction.start());
-                if count > 0 {
-                    let slab = &x[at * count * inner..][..count * inner];
-                    let to = slab.len() - inner + column + j * COLUMNS + out.len();
-                    isa.reduce_rows(reduction, &slab[column + j * COLUMNS..to], inner, acc);
+                let column = column + j * COLUMNS;
+                columns.acc[..out.len()].fill(T::start(reduction));
+                for at in &runs.starts {
+                    columns.add(&x[start + at..][..count * inner], inner, column..column + out.len());
                 }
-                for (out, &acc) in out.iter_mut().zip(&*acc) {
-                    *out = finish(acc);
-                }
+                out.iter_mut().zip(&columns.acc).for_each(|(out, &acc)| *out = finish(acc));
             }
         }
     });
     Ok(())
 }
 
-/// Reduces the narrow rows of `x`, of `inner` columns, to one row: the first `inner` elements of `acc`.
-fn narrow(isa: Isa, reduction: Reduction, x: &[f32], inner: usize, acc: &mut [f64; COLUMNS]) {
-    let long = COLUMNS / inner * inner;
-    let (rows, rest) = x.split_at(x.len() / long * long);
-    acc.fill(reduction.start());
-    isa.reduce_rows(reduction, rows, long, &mut acc[..long]);
-    isa.reduce_rows(reduction, rest, long, &mut acc[..rest.len()]);
-    let (first, others) = acc[..long].split_at_mut(inner);
-    for other in others.chunks_exact(inner) {
-        first.iter_mut().zip(other).for_each(|(acc, &x)| *acc = reduction.join(*acc, x));
+/// The reduction of some columns.
+struct Columns<T: Native> {
+    isa: Isa,
+    reduction: Reduction,
+    acc: [T::Acc; COLUMNS],
+    /// The reduction of some of the rows.
+    part: [T::Acc; COLUMNS],
+}
+
+impl<T: Native> Columns<T> {
+    /// Adds columns `range` of a matrix of `inner` columns.
+    fn add(&mut self, matrix: &[T], inner: usize, range: Range<usize>) {
+        let n = range.len();
+        if n == inner && inner <= NARROW && matrix.len() >= 4 * COLUMNS {
+            return self.add_narrow(matrix, inner);
+        }
+        if matrix.len() <= ROWS * inner {
+            let last = matrix.len() - inner + range.end;
+            return T::reduce_rows(
+                self.isa,
+                self.reduction,
+                &matrix[range.start..last],
+                inner,
+                &mut self.acc[..n],
+            );
+        }
+        for rows in matrix.chunks(ROWS * inner) {
+            let last = rows.len() - inner + range.end;
+            self.part[..n].fill(T::start(self.reduction));
+            T::reduce_rows(self.isa, self.reduction, &rows[range.start..last], inner, &mut self.part[..n]);
+            self.join_part(n, n);
+        }
     }
+
+    /// Adds all columns of a matrix of few: rows side by side fill the registers.
+    fn add_narrow(&mut self, matrix: &[T], inner: usize) {
+        let long = COLUMNS / inner * inner;
+        for rows in matrix.chunks(ROWS * long) {
+            let (rows, rest) = rows.split_at(rows.len() / long * long);
+            self.part.fill(T::start(self.reduction));
+            T::reduce_rows(self.isa, self.reduction, rows, long, &mut self.part[..long]);
+            T::reduce_rows(self.isa, self.reduction, rest, long, &mut self.part[..rest.len()]);
+            self.join_part(long, inner);
+        }
+    }
+
+    /// Joins the first `n` partial results to the first `columns` results, again and again.
+    fn join_part(&mut self, n: usize, columns: usize) {
+        for part in self.part[..n].chunks_exact(columns) {
+            self.acc.iter_mut().zip(part).for_each(|(acc, &part)| *acc = T::join(self.reduction, *acc, part));
+        }
+    }
+}
+
+/// The length of the parts of a row whose extremes are compared.
+const PLACES: usize = 4096;
+
+/// See [`reference::arg_extreme`].
+pub fn arg_extreme(
+    largest: bool,
+    x: &HostTensor,
+    axis: i64,
+    to: DType,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
+    if x.dtype() == DType::I1 {
+        return arg_extreme(largest, &cast(x, DType::UI8, cx)?, axis, to, cx);
+    }
+    if is_within_i64(x.dtype()) {
+        return arg_extreme(largest, &cast(x, DType::I64, cx)?, axis, to, cx);
+    }
+    with_native!(x.dtype(), T => {
+        let shape = shape_of_places(largest, x.shape(), axis, to)?;
+        let at = resolve_axis(x.shape(), axis)?;
+        let dims = x.shape().dims();
+        let (len, inner) = (dims[at], dims[at + 1..].iter().product::<usize>());
+        let out = HostTensor::allocate(DType::I64, shape, cx.allocator)?;
+        if out.num_elements() > 0 {
+            extremes::<T>(largest, &x.read::<T>()?, (len, inner), &mut out.write::<i64>()?, cx);
+        }
+        cast(&out, to, cx)
+    }, _ => reference::arg_extreme(largest, x, axis, to, cx.allocator))
+}
+/// The positions of the extremes along an axis of length `len` whose elements are `inner` apart.
+fn extremes<T: Native>(largest: bool, x: &[T], (len, inner): (usize, usize), out: &mut [i64], cx: &Cx<'_>) {
+    let isa = Isa::detect();
+    if inner == 1 {
+        return cx.parts(out, (1, len), &|first, out| {
+            for (row, out) in x[first * len..].chunks_exact(len).zip(out) {
+                *out = place_of_extreme(isa, largest, row) as i64;
+            }
+        });
+    }
+    cx.parts(out, (inner, len), &|first, out| {
+        for (i, out) in (first / inner..).zip(out.chunks_mut(inner)) {
+            let matrix = &x[i * len * inner..][..len * inner];
+            for (column, at) in (0..).step_by(COLUMNS).zip(out.chunks_mut(COLUMNS)) {
+                let n = at.len();
+                let mut rows = matrix.chunks_exact(inner).map(|row| &row[column..][..n]);
+                let mut best = [T::zeroed(); COLUMNS];
+                let best = &mut best[..n];
+                at.fill(0);
+                rows.next().into_iter().for_each(|row| best.copy_from_slice(row));
+                (1..).zip(rows).for_each(|(i, row)| T::keep_extremes(isa, largest, i, row, best, at));
+            }
+        }
+    });
+}
+
+/// The position of the first extreme of a row; 0 if all numbers are NaN.
+fn place_of_extreme<T: Native>(isa: Isa, largest: bool, row: &[T]) -> usize {
+    let (mut best, mut part) = (T::extreme(isa, largest, &[]), 0);
+    for (i, x) in (0..).step_by(PLACES).zip(row.chunks(PLACES)) {
+        let extreme = T::extreme(isa, largest, x);
+        if if largest { extreme > best } else { extreme < best } {
+            (best, part) = (extreme, i);
+        }
+    }
+    row[part..].iter().position(|&x| x == best).map_or(0, |at| part + at)
 }
 
 /// See [`reference::softmax`]; in place.

@@ -97,7 +97,7 @@ pub(in crate::tf::op) fn select_v2(_: Class, attrs: &Attributes<'_>) -> Made {
 }
 
 pub(in crate::tf::op) fn clip_by_value(attrs: &Attributes<'_>) -> Made {
-    of(attrs, |[x, low, high], m| tf::clip_by_value(x, low, high, m))
+    owning(attrs, |[x, low, high], cx| fast::clip_by_value(&x, &low, &high, cx))
 }
 
 pub(in crate::tf::op) fn next_after(attrs: &Attributes<'_>) -> Made {
@@ -142,7 +142,9 @@ pub(in crate::tf::op) fn bitcast(attrs: &Attributes<'_>) -> Made {
 
 pub(in crate::tf::op) fn arg_extreme(attrs: &Attributes<'_>) -> Made {
     let (op, to) = (attrs.op(), attrs.dtype("output_type")?);
-    of(attrs, move |[x, axis], m| tf::arg_extreme(op == "ArgMax", x, int_in(op, "dimension", axis)?, to, m))
+    owning(attrs, move |[x, axis], cx| {
+        fast::arg_extreme(op == "ArgMax", &x, int_in(op, "dimension", &axis)?, to, cx)
+    })
 }
 
 pub(in crate::tf::op) fn check_numerics(attrs: &Attributes<'_>) -> Made {
