@@ -425,21 +425,23 @@ fn joined<A: Accumulator>(reduction: Reduction, a: A, b: A) -> A {
 
 /// Expands to one loop per kind of reduction.
 macro_rules! each_kind {
-    ($reduction:expr, $kind:ident => $body:expr, $($name:ident)*) => {
+    ($reduction:expr, $kind:ident => $body:expr, $($name:ident)*, $($other:ident => $result:expr,)*) => {
         match $reduction {
             $(Reduction::$name => {
                 let $kind = Reduction::$name;
                 $body
             })*
+            $(Reduction::$other => $result,)*
         }
-    };
-    ($reduction:expr, $kind:ident => $body:expr) => {
-        each_kind!($reduction, $kind => $body, Sum Squares Prod Max Min)
     };
 }
 
 #[inline(always)]
-fn part_of_row<T: Accumulated<A>, A: Accumulator>(reduction: Reduction, x: &[T]) -> A {
+fn part_of_row<T, A>(reduction: Reduction, [low, high]: [T; 2], x: &[T]) -> A
+where
+    T: Accumulated<A> + PartialOrd,
+    A: Accumulator,
+{
     each_kind!(reduction, kind => {
         let mut lanes = [A::start(kind); LANES];
         let (blocks, rest) = x.as_chunks::<LANES>();
@@ -453,7 +455,9 @@ fn part_of_row<T: Accumulated<A>, A: Accumulator>(reduction: Reduction, x: &[T])
             acc = acc.step(kind, x.widened());
         }
         joined(kind, acc, across(lanes, |a, b| joined(kind, a, b)))
-    })
+    }, Sum Squares Prod,
+    Max => extreme_or_nan::<true, T>(low, x).widened(),
+    Min => extreme_or_nan::<false, T>(high, x).widened(),)
 }
 
 #[inline(always)]
@@ -465,13 +469,25 @@ fn rows<T: Accumulated<A>, A: Accumulator>(reduction: Reduction, x: &[T], stride
                 acc[i] = acc[i].step(kind, x[i].widened());
             }
         }
-    });
+    }, Sum Squares Prod Max Min,);
 }
 
 /// The largest number of a row that is not NaN, or `start`. `LARGEST` is false for the smallest.
 #[inline(always)]
 fn extreme<const LARGEST: bool, T: Copy + PartialOrd>(start: T, x: &[T]) -> T {
-    let better = |a: T, b: T| if (LARGEST && a > b) || (!LARGEST && a < b) { a } else { b };
+    best(start, x, |a: T, b: T| if (LARGEST && a > b) || (!LARGEST && a < b) { a } else { b })
+}
+
+/// [`extreme`], or NaN if a number is.
+#[inline(always)]
+#[allow(clippy::eq_op, reason = "a number that differs from itself is NaN, in a loop over any type")]
+fn extreme_or_nan<const LARGEST: bool, T: Copy + PartialOrd>(start: T, x: &[T]) -> T {
+    best(start, x, |a: T, b: T| if (if LARGEST { a > b } else { a < b }) | (a != a) { a } else { b })
+}
+
+/// The number of a row, or `start`, that is better than all others. `better(a, b)` is one of the two.
+#[inline(always)]
+fn best<T: Copy>(start: T, x: &[T], better: impl Fn(T, T) -> T + Copy) -> T {
     let mut lanes = [start; 2 * LANES];
     let (blocks, rest) = x.as_chunks::<{ 2 * LANES }>();
     for block in blocks {
@@ -568,7 +584,7 @@ macro_rules! natives {
             }
 
             fn reduce_row(isa: Isa, reduction: Reduction, x: &[$ty]) -> $acc {
-                if x.len() > PART {
+                if x.len() > PART && !matches!(reduction, Reduction::Max | Reduction::Min) {
                     let (left, right) = x.split_at(x.len().div_ceil(2).next_multiple_of(LANES));
                     return joined(
                         reduction,
@@ -576,7 +592,9 @@ macro_rules! natives {
                         Self::reduce_row(isa, reduction, right),
                     );
                 }
-                compiled_for!($kind, isa, |reduction: Reduction, x: &[$ty]| -> $acc { part_of_row(reduction, x) })
+                compiled_for!($kind, isa, |reduction: Reduction, x: &[$ty]| -> $acc {
+                    part_of_row(reduction, [$low, $high], x)
+                })
             }
 
             fn reduce_rows(isa: Isa, reduction: Reduction, x: &[$ty], stride: usize, acc: &mut [$acc]) {

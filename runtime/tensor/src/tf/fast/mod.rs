@@ -16,6 +16,7 @@
 //!
 //! ```text
 //! elementwise (unary, binary, compare, select, cast) ──▶ rows (traversal of broadcast operands)
+//!   f32: simd's functions and arithmetic     ui8, i32, i64, f64: the loops of simd::Native
 //! product (MatMul, BatchMatMul, Einsum)     images (convolutions, poolings)     reduce (reductions, softmax)
 //! norm (biases, batch normalization)        gradients (of images)               movement (transposes)
 //! concatenations and slices are the reference's, on several threads

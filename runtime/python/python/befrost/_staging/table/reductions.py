@@ -160,7 +160,7 @@ def _add_arg(function: Any, method: str, op: str) -> None:
         emit = interp.emit
         array = as_array(emit, x)
         if array.dtype == np.dtype(bool):
-            array = astype(interp, array, np.int8)
+            array = astype(interp, array, np.uint8)
         if axis is None:
             array = ravel(interp, array)
             axis = 0
@@ -173,7 +173,7 @@ def _add_arg(function: Any, method: str, op: str) -> None:
         if kind_of(array.dtype) == "f":
             # The first NaN, if there is one.
             missing = run_ufunc(emit, np.isnan, [array])
-            first = emit.one("ArgMax", [emit.id(missing, np.int8), dimension], output_type="int64")
+            first = emit.one("ArgMax", [emit.id(missing, np.uint8), dimension], output_type="int64")
             made = select(emit, reduction(interp, "Any", missing, at, False), first, made)
         return interp.call(np.expand_dims, [made, at], {}) if keepdims is True else made
 
