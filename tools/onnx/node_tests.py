@@ -45,6 +45,15 @@ def array(path, info):
     return tensor(message(path, info)) if info.type.WhichOneof("value") == "tensor_type" else None
 
 
+def unnamed(of_type):
+    """The type of a sequence's elements, whose sizes differ although they have one name."""
+    found = onnx.TypeProto()
+    found.CopyFrom(of_type)
+    for dim in found.tensor_type.shape.dim if found.HasField("tensor_type") else []:
+        dim.ClearField("dim_param")
+    return found
+
+
 class Plain:
     """A model whose inputs and outputs are tensors, and their values; `refused` says why there is none."""
 
@@ -69,7 +78,7 @@ class Plain:
             self.made.append(onnx.helper.make_value_info(name, of_type))
             self.inputs.append((name, found))
         elif kind == "sequence_type":
-            element = of_type.sequence_type.elem_type
+            element = unnamed(of_type.sequence_type.elem_type)
             names = [f"{name}__{i}" for i in range(len(value.tensor_values))]
             for part, item in zip(names, value.tensor_values):
                 self.put(part, element, item)
