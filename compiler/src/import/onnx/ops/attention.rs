@@ -243,17 +243,20 @@ fn unpacked_heads(g: &mut OnnxImporter<'_>, packed: ValueId, n_parts: usize) -> 
 fn biased(g: &mut OnnxImporter<'_>, parts: &mut [ValueId; 3], bias: ValueId) -> Result<(), Why> {
     let mut first = 0;
     for part in parts {
-        let is_split = g.rank(*part)? == 4;
         let dims = g.dims(*part)?;
-        let width = if is_split { dims[1].saturating_mul(dims[3]) } else { dims[2] };
+        let (is_split, width) = match dims[..] {
+            [_, heads, _, size] => (true, heads.saturating_mul(size)),
+            [_, _, width] => (false, width),
+            _ => return Err(format!("queries, keys or values of rank {}", dims.len())),
+        };
         if width < 0 || dims.contains(&DYNAMIC) && is_split {
             return Err("the size of its heads is not known".to_owned());
         }
         if !is_split {
-            let of_part = g.slice(bias, 0, first, Some(first + width))?;
+            let of_part = g.slice(bias, 0, first, Some(first.saturating_add(width)))?;
             *part = g.add(*part, of_part)?;
         }
-        first += width;
+        first = first.saturating_add(width);
     }
     Ok(())
 }
