@@ -12,15 +12,17 @@ use crate::ir::ValueId;
 const MAX_SIZE: i64 = 1 << 40;
 
 /// The windows of a convolution or a pool, one entry per spatial axis.
+#[derive(Clone)]
 pub(super) struct Windows {
     pub(super) kernel: Vec<i64>,
     pub(super) strides: Vec<i64>,
     pub(super) dilations: Vec<i64>,
     /// The padding before and after.
     pub(super) pads: Vec<(i64, i64)>,
-    /// The padding is that of TensorFlow's `SAME`: it follows from sizes that are not known. `pads` are
-    /// zeros.
-    is_same: bool,
+    /// The padding is that of TensorFlow's `SAME`, or with `is_lower` its mirror image: it follows from sizes
+    /// that are not known. `pads` are zeros.
+    pub(super) is_same: bool,
+    is_lower: bool,
 }
 
 impl Windows {
@@ -45,8 +47,9 @@ impl Windows {
             Some(pads) if pads.len() == 2 * rank => (0..rank).map(|i| (pads[i], pads[i + rank])).collect(),
             Some(pads) => return Err(format!("pads {pads:?} for {rank} axes")),
         };
-        let mut windows = Windows { kernel, strides, dilations, pads, is_same: false };
         let auto = n.word("auto_pad", "NOTSET")?;
+        let is_lower = auto == "SAME_LOWER";
+        let mut windows = Windows { kernel, strides, dilations, pads, is_same: false, is_lower };
         match auto {
             "NOTSET" => {}
             "VALID" => windows.pads = vec![(0, 0); rank],
@@ -57,14 +60,11 @@ impl Windows {
                     if size < 0 && windows.strides[i] > 1 {
                         windows.is_same = true;
                     } else {
-                        windows.pads[i] = windows.same(i, size, auto == "SAME_LOWER");
+                        windows.pads[i] = windows.same(i, size);
                     }
                 }
                 if windows.is_same {
                     windows.pads = vec![(0, 0); rank];
-                    if auto == "SAME_LOWER" {
-                        return Err("SAME_LOWER with strides needs images of known size".into());
-                    }
                 }
             }
             other => return Err(format!("auto_pad '{other}'")),
@@ -79,7 +79,7 @@ impl Windows {
 
     /// The padding with which there is a window per stride. Only with a stride of 1 may `size` be unknown
     /// (negative).
-    fn same(&self, i: usize, size: i64, is_lower: bool) -> (i64, i64) {
+    fn same(&self, i: usize, size: i64) -> (i64, i64) {
         let total = if self.strides[i] == 1 {
             self.extent(i) - 1
         } else {
@@ -87,13 +87,49 @@ impl Windows {
             before_last.saturating_add(self.extent(i)).saturating_sub(size).max(0)
         };
         let less = total / 2;
-        if is_lower { (total - less, less) } else { (less, total - less) }
+        if self.is_lower { (total - less, less) } else { (less, total - less) }
+    }
+
+    /// Images to which the padding that follows from their sizes is added, as numbers `with`, and the windows
+    /// on them.
+    pub(super) fn padded(
+        &self,
+        g: &mut OnnxImporter<'_>,
+        x: ValueId,
+        with: ValueId,
+    ) -> Result<(ValueId, Windows), Why> {
+        let mut pads = vec![DimSize::Known(0); 4];
+        for i in 0..self.kernel.len() {
+            let (before, behind) = match g.size(x, i + 2)? {
+                DimSize::Known(size) => {
+                    let (before, behind) = self.same(i, size);
+                    (DimSize::Known(before), DimSize::Known(behind))
+                }
+                DimSize::Value(size) => {
+                    let (last, stride) = (g.plus(size, -1.0)?, g.int(self.strides[i])?);
+                    // From the beginning of the last window to the last number of the images.
+                    let inside = g.one(Op::FloorMod, &[last, stride])?;
+                    let (extent, zero) = (g.int(self.extent(i) - 1)?, g.int(0)?);
+                    let outside = g.sub(extent, inside)?;
+                    let total = g.one(Op::Maximum, &[outside, zero])?;
+                    let two = g.int(2)?;
+                    let less = g.div(total, two)?;
+                    let more = g.sub(total, less)?;
+                    let (before, behind) = if self.is_lower { (more, less) } else { (less, more) };
+                    (DimSize::Value(before), DimSize::Value(behind))
+                }
+            };
+            pads.extend([before, behind]);
+        }
+        let flat = g.size_vector(&pads)?;
+        let pads = g.reshape_to(flat, &[self.kernel.len() as i64 + 2, 2])?;
+        Ok((g.one(Op::PadV2, &[x, pads, with])?, Windows { is_same: false, ..self.clone() }))
     }
 
     /// All padding before, then all behind.
     pub(super) fn flat_pads(&self) -> Result<Vec<i64>, Why> {
         if self.is_same {
-            return Err("SAME_UPPER with strides needs images of known size here".into());
+            return Err("automatic padding with strides needs images of known size here".into());
         }
         Ok(self.pads.iter().map(|pad| pad.0).chain(self.pads.iter().map(|pad| pad.1)).collect())
     }
@@ -141,7 +177,11 @@ pub(super) fn conv(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     let group = n.int_or("group", 1);
     let kernel = kernel_of(g, n, filters)?;
     let x = g.of_rank(x, kernel.len() + 2)?;
-    let windows = Windows::new(g, n, x, kernel)?;
+    let (mut x, mut windows) = (x, Windows::new(g, n, x, kernel)?);
+    if windows.is_same && windows.is_lower {
+        let zero = g.scalar_like(0.0, x)?;
+        (x, windows) = windows.padded(g, x, zero)?;
+    }
     one(convolved(g, x, filters, n.optional(2), &windows, group))
 }
 
@@ -180,7 +220,7 @@ fn along_rows(
     windows: &Windows,
     act: impl FnOnce(&mut OnnxImporter<'_>, ValueId, ValueId, &Windows) -> Result<ValueId, Why>,
 ) -> Result<ValueId, Why> {
-    let Windows { kernel, strides, dilations, pads, is_same } = windows;
+    let Windows { kernel, strides, dilations, pads, is_same, is_lower } = windows;
     let with = |first: i64, rest: &[i64]| [&[first], rest].concat();
     let windows = Windows {
         kernel: with(1, kernel),
@@ -188,6 +228,7 @@ fn along_rows(
         dilations: with(1, dilations),
         pads: [&[(0, 0)], &pads[..]].concat(),
         is_same: *is_same,
+        is_lower: *is_lower,
     };
     let (x, filters) = (g.expand(x, 2)?, g.expand(filters, 2)?);
     let y = act(g, x, filters, &windows)?;
@@ -444,6 +485,7 @@ pub(super) fn pool_of(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) ->
         && !ceil
         && windows.dilations.iter().all(|&dilation| dilation == 1)
         && (mode == "max" || !windows.is_padded() || windows.is_same && !with_pads)
+        && !(windows.is_same && windows.is_lower)
         && mode != "lp"
         && matches!(g.dtype(x)?, DType::F32 | DType::F64);
     if is_plain {
@@ -457,24 +499,47 @@ pub(super) fn pool_of(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>, x: ValueId) ->
         attrs.extend(windows.padding(&explicit));
         return one(g.op(op, &[x], &attrs));
     }
-    let pads = windows.flat_pads()?;
-    let mut attrs = vec![
-        ("kernel_shape", AttrArg::Ints(&windows.kernel)),
-        ("strides", AttrArg::Ints(&windows.strides)),
-        ("dilations", AttrArg::Ints(&windows.dilations)),
-        ("pads", AttrArg::Ints(&pads)),
-        ("ceil_mode", AttrArg::Bool(ceil)),
-    ];
-    if n.has_output(1) {
-        attrs.push(("storage_order", AttrArg::Int(n.int_or("storage_order", 0))));
-        return g.ops(Op::_MaxPoolWithIndices, &[x], &attrs, &[]);
+    let pooled = |g: &mut OnnxImporter<'_>, x: ValueId, windows: &Windows| -> Lowered {
+        let pads = windows.flat_pads()?;
+        let mut attrs = vec![
+            ("kernel_shape", AttrArg::Ints(&windows.kernel)),
+            ("strides", AttrArg::Ints(&windows.strides)),
+            ("dilations", AttrArg::Ints(&windows.dilations)),
+            ("pads", AttrArg::Ints(&pads)),
+            ("ceil_mode", AttrArg::Bool(ceil)),
+        ];
+        if n.has_output(1) {
+            attrs.push(("storage_order", AttrArg::Int(n.int_or("storage_order", 0))));
+            return g.ops(Op::_MaxPoolWithIndices, &[x], &attrs, &[]);
+        }
+        attrs.extend([
+            ("mode", AttrArg::Str(mode)),
+            ("count_include_pad", AttrArg::Bool(with_pads)),
+            ("p", AttrArg::Int(n.int_or("p", 2))),
+        ]);
+        one(g.op(Op::_Pool, &[x], &attrs))
+    };
+    // The positions of the largest numbers are those in the images without padding.
+    if !windows.is_same || n.has_output(1) {
+        return pooled(g, x, &windows);
     }
-    attrs.extend([
-        ("mode", AttrArg::Str(mode)),
-        ("count_include_pad", AttrArg::Bool(with_pads)),
-        ("p", AttrArg::Int(n.int_or("p", 2))),
-    ]);
-    one(g.op(Op::_Pool, &[x], &attrs))
+    let with = match (mode, g.dtype(x)?) {
+        ("max", DType::I8) => f64::from(i8::MIN),
+        ("max", DType::UI8) => 0.0,
+        ("max", _) => f64::NEG_INFINITY,
+        _ => 0.0,
+    };
+    let with = g.scalar_like(with, x)?;
+    let (padded, on_padded) = windows.padded(g, x, with)?;
+    let y = pooled(g, padded, &on_padded)?;
+    if mode != "average" || with_pads {
+        return Ok(y);
+    }
+    // The mean of what a window has of the images: that of the whole window by their share of it.
+    let ones = g.one(Op::OnesLike, &[x])?;
+    let (inside, _) = windows.padded(g, ones, with)?;
+    let share = pooled(g, inside, &on_padded)?;
+    y.into_iter().zip(share).map(|(y, share)| g.div(y, share)).collect()
 }
 
 /// `GlobalAveragePool`, `GlobalMaxPool` and `GlobalLpPool`.

@@ -61,10 +61,8 @@ pub(super) fn blockwise(
     let repeated = g.one(Op::Tile, &[apart, repeats])?;
     sizes[axis] = g.size_product(&[sizes[axis], DimSize::Known(block)])?;
     let whole = g.reshape(repeated, &sizes)?;
-    match g.size(x, axis)? {
-        DimSize::Known(size) => g.slice(whole, axis, 0, Some(size)),
-        DimSize::Value(_) => Ok(whole),
-    }
+    let size = g.size(x, axis)?;
+    g.first(whole, axis, size)
 }
 
 /// `saturate(round(x) + zero_point)`.
@@ -248,7 +246,12 @@ fn convolved(
     zeros: [Option<ValueId>; 2],
 ) -> Result<ValueId, Why> {
     let kernel = kernel_of(g, n, filters)?;
-    let windows = Windows::new(g, n, x, kernel)?;
+    let (of_x, of_filters) = (zero_of(g, zeros[0], x)?, zero_of(g, zeros[1], filters)?);
+    let (mut x, mut windows) = (x, Windows::new(g, n, x, kernel)?);
+    if windows.is_same {
+        let with = g.reshape_to(of_x, &[])?;
+        (x, windows) = windows.padded(g, x, with)?;
+    }
     let pads = windows.flat_pads()?;
     let attrs = [
         ("strides", AttrArg::Ints(&windows.strides)),
@@ -256,7 +259,6 @@ fn convolved(
         ("pads", AttrArg::Ints(&pads)),
         ("group", AttrArg::Int(n.int_or("group", 1))),
     ];
-    let (of_x, of_filters) = (zero_of(g, zeros[0], x)?, zero_of(g, zeros[1], filters)?);
     g.op(Op::_QuantizedConv, &[x, filters, of_x, of_filters], &attrs)
 }
 
