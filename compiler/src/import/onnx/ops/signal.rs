@@ -20,13 +20,27 @@ fn complex(g: &mut OnnxImporter<'_>, x: ValueId) -> Result<ValueId, Why> {
             let real = g.squeeze(x, &[last as i64])?;
             (real, g.one(Op::ZerosLike, &[real])?)
         }
-        2 => {
+        // Without a second number, which is not known here, zeros are appended; more than two are an error.
+        n if n == 2 || n < 0 => {
+            let x = if n == 2 { x } else { filled_up(g, x, last)? };
             let parts = g.split(x, last, 2)?;
             (g.squeeze(parts[0], &[last as i64])?, g.squeeze(parts[1], &[last as i64])?)
         }
         n => return Err(format!("the last axis has {n} numbers, expected 1 or 2")),
     };
     g.to(Op::Complex, &[real, imaginary], &[], to)
+}
+
+/// A last axis of one or two numbers with zeros behind, so that there are two.
+fn filled_up(g: &mut OnnxImporter<'_>, x: ValueId, last: usize) -> Result<ValueId, Why> {
+    let (size, two) = (g.size(x, last)?, g.int(2)?);
+    let size = g.size_value(size)?;
+    let more = g.sub(two, size)?;
+    let mut pads = vec![DimSize::Known(0); 2 * (last + 1)];
+    pads[2 * last + 1] = DimSize::Value(more);
+    let pads = g.size_vector(&pads)?;
+    let pads = g.reshape_to(pads, &[last as i64 + 1, 2])?;
+    g.one(Op::Pad, &[x, pads])
 }
 
 /// The pairs of real and imaginary parts.
