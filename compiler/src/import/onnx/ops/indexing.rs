@@ -331,7 +331,8 @@ pub(super) fn gemm(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     if beta != 1.0 {
         c = g.times(c, f64::from(beta))?;
     }
-    let is_bias = matches!((&g.dims(c)?[..], &g.dims(y)?[..]), (&[of_c], &[_, of_y]) if of_c == of_y);
+    let is_bias =
+        matches!((&g.dims(c)?[..], &g.dims(y)?[..]), (&[of_c], &[_, of_y]) if of_c == of_y && of_c >= 0);
     one(if is_bias { g.one(Op::BiasAdd, &[y, c]) } else { g.add(y, c) })
 }
 
