@@ -217,9 +217,13 @@ pub(super) fn resize(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         // The floor of a coordinate that is larger by a half than that of `half_pixel`.
         (coordinates, nearest) = ("half_pixel", "round_prefer_ceil");
     }
+    let mode = n.word("mode", "nearest")?;
+    if is_old && mode == "nearest" {
+        return one(nearest_of_old(g, x, scales, &axes));
+    }
     let attrs = [
         ("axes", AttrArg::Ints(&axes)),
-        ("mode", AttrArg::Str(n.word("mode", "nearest")?)),
+        ("mode", AttrArg::Str(mode)),
         ("coordinate_transformation_mode", AttrArg::Str(coordinates)),
         ("nearest_mode", AttrArg::Str(nearest)),
         ("cubic_coeff_a", AttrArg::Float(n.float_or("cubic_coeff_a", -0.75))),
@@ -229,6 +233,34 @@ pub(super) fn resize(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
         ("keep_aspect_ratio_policy", AttrArg::Str(n.word("keep_aspect_ratio_policy", "stretch")?)),
     ];
     one(g.op(Op::_Resize, &[x, roi, scales, sizes], &attrs))
+}
+
+/// The nearest numbers as before version 11: at positions that are rounded up along axes that shrink, else
+/// down.
+fn nearest_of_old(
+    g: &mut OnnxImporter<'_>,
+    x: ValueId,
+    scales: ValueId,
+    axes: &[i64],
+) -> Result<ValueId, Why> {
+    let (one_, no_roi, no_sizes) = (g.scalar(1.0, DType::F32)?, g.floats(&[], &[0])?, g.ints(&[])?);
+    let known = g.numbers_of(scales);
+    let mut y = x;
+    for (limited, nearest) in [(Op::Minimum, "ceil"), (Op::Maximum, "floor")] {
+        let changes = |&scale: &f64| if limited == Op::Minimum { scale < 1.0 } else { scale > 1.0 };
+        if known.as_ref().is_some_and(|known| !known.iter().any(changes)) {
+            continue;
+        }
+        let attrs = [
+            ("axes", AttrArg::Ints(axes)),
+            ("mode", AttrArg::Str("nearest")),
+            ("coordinate_transformation_mode", AttrArg::Str("asymmetric")),
+            ("nearest_mode", AttrArg::Str(nearest)),
+        ];
+        let scales = g.one(limited, &[scales, one_])?;
+        y = g.op(Op::_Resize, &[y, no_roi, scales, no_sizes], &attrs)?;
+    }
+    Ok(y)
 }
 
 pub(super) fn grid_sample(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
