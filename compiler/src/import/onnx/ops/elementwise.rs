@@ -6,6 +6,7 @@ use befrost_tensor::tf::op::{Op, Type};
 use crate::import::onnx::emit::{AttrArg, Lowered, Why, is_float, one};
 use crate::import::onnx::graph::OnnxImporter;
 use crate::import::onnx::node::OnnxNode;
+use crate::import::onnx::ops::learning::string;
 use crate::import::onnx::tensor::{element_type, number_type};
 use crate::ir::ValueId;
 
@@ -103,6 +104,23 @@ pub(super) fn clip(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Lowered {
     one(Ok(x))
 }
 
+/// Numbers as texts, as ONNX Runtime has them: as C writes them with `%.8g`; truth values are 1 and 0.
+fn printed(g: &mut OnnxImporter<'_>, x: ValueId, dtype: DType) -> Result<ValueId, Why> {
+    if !is_float(dtype) {
+        let x = if dtype == DType::I1 { g.cast(x, DType::I32)? } else { x };
+        return g.one(Op::AsString, &[x]);
+    }
+    let attrs = [("precision", AttrArg::Int(8)), ("shortest", AttrArg::Bool(true))];
+    let digits = g.op(Op::AsString, &[x], &attrs)?;
+    let (not_a_number, up, down) = (string(g, "NaN")?, string(g, "INF")?, string(g, "-INF")?);
+    let (is_nan, is_infinite) = (g.one(Op::IsNan, &[x])?, g.one(Op::IsInf, &[x])?);
+    let zero = g.scalar_like(0.0, x)?;
+    let is_positive = g.one(Op::Greater, &[x, zero])?;
+    let infinite = g.one(Op::SelectV2, &[is_positive, up, down])?;
+    let text = g.one(Op::SelectV2, &[is_infinite, infinite, digits])?;
+    g.one(Op::SelectV2, &[is_nan, not_a_number, text])
+}
+
 /// `Cast` to a type; strings are parsed and printed.
 fn converted(g: &mut OnnxImporter<'_>, x: ValueId, to: Type) -> Result<ValueId, Why> {
     match (g.element(x), to) {
@@ -113,7 +131,7 @@ fn converted(g: &mut OnnxImporter<'_>, x: ValueId, to: Type) -> Result<ValueId, 
             let number = g.to(Op::StringToNumber, &[x], &[], parsed)?;
             g.cast(number, dtype)
         }
-        (_, Type::String) => g.one(Op::AsString, &[x]),
+        (Some(Type::Dense(dtype)), Type::String) => printed(g, x, dtype),
         (_, Type::Dense(dtype)) => g.cast(x, dtype),
         _ => Err("a conversion that there is not".to_owned()),
     }

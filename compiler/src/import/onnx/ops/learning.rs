@@ -168,10 +168,15 @@ pub(super) fn strings(g: &mut OnnxImporter<'_>, attr: &AttributeProto) -> Result
     g.tensor_constant(&TensorProto { dims, data_type: 8, string_data, ..TensorProto::default() })
 }
 
+/// One string.
+pub(super) fn string(g: &mut OnnxImporter<'_>, text: &str) -> Result<ValueId, Why> {
+    let string_data = vec![text.as_bytes().to_vec()];
+    g.tensor_constant(&TensorProto { data_type: 8, string_data, ..TensorProto::default() })
+}
+
 /// The string for what a table lacks.
 fn default_string(g: &mut OnnxImporter<'_>, n: &OnnxNode<'_>) -> Result<ValueId, Why> {
-    let text = n.word("default_string", "_Unused")?.as_bytes().to_vec();
-    g.tensor_constant(&TensorProto { data_type: 8, string_data: vec![text], ..TensorProto::default() })
+    string(g, n.word("default_string", "_Unused")?)
 }
 
 /// A table between strings and integers, in the direction that the type of the input asks for.
