@@ -20,7 +20,8 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 CASES = {}
 OPSET = [helper.make_opsetid("", 20), helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("com.microsoft", 1)]
 ELEMENT = {np.dtype("float32"): TensorProto.FLOAT, np.dtype("int64"): TensorProto.INT64, np.dtype("bool"): TensorProto.BOOL,
-           np.dtype("int32"): TensorProto.INT32, np.dtype("uint8"): TensorProto.UINT8}
+           np.dtype("int32"): TensorProto.INT32, np.dtype("uint8"): TensorProto.UINT8, np.dtype("int8"): TensorProto.INT8,
+           np.dtype("float64"): TensorProto.DOUBLE}
 
 
 def random(*shape, seed=0):
@@ -121,6 +122,64 @@ def max_pool():
 @case("form_average_pool_same_unknown_size")
 def average_pool():
     return one("AveragePool", random(1, 2, 7, 6), ["n", 2, "h", "w"], kernel_shape=[3, 2], strides=[2, 2], auto_pad="SAME_UPPER")
+
+
+for op, name, attrs in [("MaxPool", "max_pool", {}), ("AveragePool", "average_pool", {}), ("LpPool", "lp_pool", {"p": 3}),
+                        ("AveragePool", "average_pool_counting_pads", {"count_include_pad": 1})]:
+    @case(f"form_{name}_same_lower_unknown_size")
+    def lower_pool(op=op, attrs=attrs):
+        return one(op, random(1, 2, 8, 7), ["n", 2, "h", "w"], kernel_shape=[4, 2], strides=[3, 3], auto_pad="SAME_LOWER", **attrs)
+
+
+@case("form_conv_same_lower_strides_unknown_size")
+def lower_strides():
+    return one("Conv", random(1, 2, 8, 7), ["n", 2, "h", "w"], [random(3, 2, 4, 3), random(3)], strides=[3, 2], auto_pad="SAME_LOWER")
+
+
+@case("form_conv_integer_same_unknown_size")
+def integer_strides():
+    x = np.random.default_rng(5).integers(0, 256, [1, 2, 8, 7], np.uint8)
+    w = np.random.default_rng(6).integers(0, 256, [3, 2, 4, 3], np.uint8)
+    return one("ConvInteger", x, ["n", 2, "h", "w"], [w, np.array(9, np.uint8)], strides=[3, 2], auto_pad="SAME_UPPER")
+
+
+for parts in [1, 2]:
+    @case(f"form_dft_{parts}_unknown_parts")
+    def dft(parts=parts):
+        return one("DFT", random(2, 6, parts), ["n", "m", "parts"], [None, np.array(1)])
+
+
+def of_opset(version, op, x, dims, weights, element=TensorProto.FLOAT, **attrs):
+    """A model like [`one`]'s with another set of operators and a result of these elements."""
+    nodes, feeds, constants, outputs = one(op, x, dims, weights, **attrs)
+    made = model(nodes, feeds, constants, outputs, {"y0": element})
+    made.opset_import[0].version = version
+    return made, feeds
+
+
+@case("form_resize_nearest_of_version_10")
+def shrunk():
+    """Positions are rounded up along an axis that shrinks, and down along one that grows."""
+    return of_opset(10, "Resize", random(1, 2, 5, 7), ["n", 2, "h", "w"], [np.array([1, 1, 1.7, 0.7], np.float32)], mode="nearest")
+
+
+@case("form_dequantize_blocks_of_unknown_size")
+def blocks():
+    x = np.random.default_rng(7).integers(-9, 9, [2, 7], np.int8)
+    return of_opset(21, "DequantizeLinear", x, ["n", "m"], [abs(random(2, 3)) + 1], axis=1, block_size=3)
+
+
+@case("form_gemm_one_bias_unknown_size")
+def one_bias():
+    nodes = [helper.make_node("Gemm", ["a", "b", "c"], ["y"])]
+    return nodes, {"a": (random(2, 3), ["m", "k"]), "b": (random(3, 4), ["k", "n"]), "c": (random(1), ["of_c"])}, {}, ["y"]
+
+
+NUMBERS = np.array([np.nan, np.inf, -np.inf, -0.0, 1e20, 1.5e-9, 0.1, 123456789, -2.5, 1e-5])
+for kind, x in [("f32", NUMBERS.astype("f")), ("f64", NUMBERS), ("bool", np.array([True, False]))]:
+    @case(f"form_cast_{kind}_to_string")
+    def texts(x=x):
+        return of_opset(20, "Cast", x, ["n"], [], TensorProto.STRING, to=TensorProto.STRING)
 
 
 @case("form_lstm_of_unknown_rank")
@@ -495,7 +554,7 @@ def model(nodes, feeds, constants, outputs, types):
 
 
 # The types of results that are not f32.
-TYPES = {"SVMClassifier": {"y0": TensorProto.INT64}, "EmbedLayerNormalization": {"y1": TensorProto.INT32}}
+TYPES = {"ConvInteger": {"y0": TensorProto.INT32}, "SVMClassifier": {"y0": TensorProto.INT64}, "EmbedLayerNormalization": {"y1": TensorProto.INT32}}
 
 
 def main():
@@ -529,7 +588,7 @@ def main():
         for kind, values in (("in", [(n, x) for n, (x, _) in feeds.items()]), ("out", zip(outputs, results))):
             for i, (tensor, value) in enumerate(values):
                 file = f"run0_{kind}_{i}.npy"
-                np.save(os.path.join(to, file), value)
+                np.save(os.path.join(to, file), value.astype(str) if value.dtype == object else value)
                 description["inputs" if kind == "in" else "outputs"][tensor] = file
         with open(os.path.join(to, "case.json"), "w") as file:
             json.dump(description, file)
