@@ -1,15 +1,21 @@
 """Befrost beside ONNX Runtime and TensorFlow, on models with random seeded weights, in one command:
 
     python3 tools/bench/compare.py [--out target/bench] [--models mlp,lenet] [--threads 1,2] [--batches 1,8,32]
+        [--engines befrost,onnxruntime,tensorflow,openvino,iree,torch]
 
-makes a venv with the peers and Befrost's Python package (`--python` names an interpreter that has them; OpenVINO is
-one of the peers if `--engines` names it, and runs in f32), writes the models (`models.py`, `onnx_models.py`; ONNX from TensorFlow's graphs by `ir-translate`), compares the results of all
+makes a venv with the peers and Befrost's Python package (`--python` names an interpreter that has them), writes the
+models (`models.py`, `onnx_models.py`; ONNX from TensorFlow's graphs by `ir-translate`), compares the results of all
 engines on all rows, and stops if two differ by more than 1e-3 of the norm. Only then it measures: the engines run in
 turns, each in a process of its own, so that what slows the machine down slows all of them.
 
+The last three of these engines run only if they are named, all in f32: OpenVINO, IREE for this processor, and PyTorch
+(TorchScript, the model by onnx2torch). A model that one of them cannot read or run is in the report with the reason;
+without Befrost's or a default peer's result nothing is measured.
+
 Writes `report.md`, `report.csv` and `report.svg`: latency (p50, p99), CPU time per call, calls per second of several
 callers at once, load time, peak of the resident memory up to this batch, and the size of the program. The load time
-of Befrost contains its compilation. The bound is the arithmetic of a call on all threads at the peak of one
+of Befrost contains its compilation, and so does IREE's; PyTorch compiles for each batch, before its calls are
+measured. The bound is the arithmetic of a call on all threads at the peak of one
 (`roofline.py`): what a row that is behind could gain at most.
 """
 import argparse
@@ -29,14 +35,21 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 MODELS = ["mlp", "lenet", "trees", "lstm", "decoder", "bert", "mobilenetv2", "efficientnetb0", "resnet50", "vgg19"]
 # Those that `onnx_models.py` writes, with operators that TensorFlow lacks, for all engines that read ONNX models.
 ONNX_MODELS = ["lstm", "trees"]
-# The default engines; `openvino` runs when it is asked for.
+# The default engines; the others run when they are asked for.
 ENGINES = ["befrost", "onnxruntime", "tensorflow"]
-# What writes the models, and the packages of the engines.
+# What writes the models, and the packages of the engines. PyPI's own torch is the one for GPUs.
 PACKAGES = ["numpy", "onnx", "tensorflow-cpu"]
-PEERS = {"onnxruntime": ["onnxruntime"], "openvino": ["openvino"]}
-# The models with operators that an engine lacks.
-REFUSED = {"openvino": ["trees"]}
+PEERS = {
+    "onnxruntime": ["onnxruntime"],
+    "openvino": ["openvino"],
+    "iree": ["iree-base-compiler", "iree-base-runtime"],
+    "torch": ["onnx2torch", "torch", "--extra-index-url=https://download.pytorch.org/whl/cpu"],
+}
 TOLERANCE = 1e-3
+
+
+class Failed(Exception):
+    """An engine's error."""
 
 
 def make_venv(path, engines):
@@ -72,7 +85,7 @@ def ports_of(graph):
 
 
 def write_models(python, tool, folder, names):
-    """By model: the file of each engine."""
+    """By model: the file of each engine; TensorFlow has none of a model with operators that it lacks."""
     os.makedirs(folder, exist_ok=True)
     graph = lambda name: os.path.join(folder, f"{name}_bN.pb")
     onnx = lambda name: os.path.join(folder, f"{name}.onnx")
@@ -84,9 +97,7 @@ def write_models(python, tool, folder, names):
     for name in names:
         if not os.path.exists(onnx(name)):
             subprocess.run([tool, graph(name), "-O0", "-o", onnx(name), *ports_of(graph(name))], check=True)
-        files[name] = {engine: onnx(name) for engine in ("befrost", "onnxruntime", "openvino")}
-        for engine in [engine for engine, refused in REFUSED.items() if name in refused]:
-            del files[name][engine]
+        files[name] = {engine: onnx(name) for engine in ["befrost", *PEERS]}
         if os.path.exists(graph(name)):
             files[name]["tensorflow"] = graph(name)
             if name not in ONNX_MODELS:
@@ -97,12 +108,12 @@ def write_models(python, tool, folder, names):
 class Process:
     """A worker with a loaded model."""
 
-    def __init__(self, python, engine, path, threads):
+    def __init__(self, command, engine, path, threads):
         self.engine = engine
         # Libraries that have threads of their own take the number from the environment.
         environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
-        self.process = subprocess.Popen([python, os.path.join(HERE, "worker.py"), engine], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, env=environment)
         self.loaded = self.ask(do="load", path=path, threads=threads)
 
     def ask(self, **command):
@@ -114,24 +125,40 @@ class Process:
             line = ""
         answer = json.loads(line) if line else {"error": f"the process ended with {self.process.wait()}"}
         if "error" in answer:
-            sys.exit(f"{self.engine}, {command}: {answer['error']}")
+            self.close()
+            raise Failed(answer["error"])
         return answer
 
     def close(self):
-        self.process.stdin.close()
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
         self.process.wait()
 
 
-def compare(numpy, processes, model, batch, folder):
-    """Stops if results differ."""
+def reason(text):
+    """The line of an error that says what is wrong, shortened. OpenVINO begins with where, and says it last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = next((line.partition("error: ")[2] for line in lines if "error: " in line), lines[-1 if lines[0].endswith(":") else 0])
+    return line if len(line) <= 200 else line[:200] + "..."
+
+
+def results_of(numpy, process, batches, folder):
+    """By batch: the results of an engine."""
     results = {}
-    for process in processes:
+    for batch in batches:
         path = os.path.join(folder, process.engine + ".npz")
         process.ask(do="feed", batch=batch)
         process.ask(do="results", to=path)
         with numpy.load(path) as arrays:
-            results[process.engine] = [arrays[name] for name in arrays.files]
-    reference = processes[-1].engine
+            results[batch] = [arrays[name] for name in arrays.files]
+    return results
+
+
+def compare(numpy, results, model, batch):
+    """Stops if the engines' results differ from those of the last default engine."""
+    reference = next((engine for engine in reversed(ENGINES) if engine in results), next(iter(results)))
     for engine, found in results.items():
         wanted = results[reference]
         if len(found) != len(wanted):
@@ -198,27 +225,42 @@ def main():
         os.execv(python, [python, os.path.abspath(__file__), *sys.argv[1:], "--python", python])
     import numpy
 
+    commands = {engine: [python, os.path.join(HERE, "worker.py"), engine] for engine in args.engines}
     files = write_models(python, args.tool, os.path.join(args.out, "models"), args.models)
+    # By engine and model: why there are no figures.
+    refused = {(engine, model): "the model has operators that the engine lacks"
+               for model in args.models for engine in args.engines if engine not in files[model]}
 
-    def processes_of(model, threads):
-        engines = [engine for engine in args.engines if engine in files[model]]
-        return [Process(python, engine, files[model][engine], threads) for engine in engines]
+    def started(engine, model, threads):
+        return Process(commands[engine], engine, files[model][engine], threads)
+
+    def engines_of(model):
+        return [engine for engine in args.engines if (engine, model) not in refused]
 
     with tempfile.TemporaryDirectory() as folder:
         for threads in args.threads:
             for model in args.models:
-                processes = processes_of(model, threads)
+                results = {batch: {} for batch in args.batches}
+                for engine in engines_of(model):
+                    try:
+                        process = started(engine, model, threads)
+                        for batch, found in results_of(numpy, process, args.batches, folder).items():
+                            results[batch][engine] = found
+                        process.close()
+                    except Failed as error:
+                        if engine in ENGINES:
+                            sys.exit(f"{model}, {threads} threads: {engine}: {error}")
+                        refused[engine, model] = reason(str(error))
+                        print(f"{model}: {engine} refuses it: {refused[engine, model]}", file=sys.stderr, flush=True)
                 for batch in args.batches:
-                    compare(numpy, processes, model, batch, folder)
-                for process in processes:
-                    process.close()
+                    compare(numpy, results[batch], model, batch)
                 print(f"{model}, {threads} threads: all results agree", file=sys.stderr, flush=True)
     rows, peak = [], roofline.peak()
     for model in args.models:
         with tempfile.TemporaryDirectory() as folder:
             flops = flops_of(args.tool, folder, files[model]["befrost"])
         for threads in args.threads:
-            processes = processes_of(model, threads)
+            processes = [started(engine, model, threads) for engine in engines_of(model)]
             for batch in args.batches:
                 for process in processes:
                     process.ask(do="feed", batch=batch)
@@ -229,13 +271,13 @@ def main():
             for process in processes:
                 process.close()
     about = f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, {time.strftime('%Y-%m-%d')}, peak of one thread {peak / 1e9:.0f} GFLOP/s"
-    text = report.markdown(rows, about)
+    text = report.markdown(rows, about, refused)
     print(text)
     with open(os.path.join(args.out, "report.md"), "w") as file:
         file.write(text)
     with open(os.path.join(args.out, "report.svg"), "w") as file:
-        file.write(report.svg(rows))
-    report.write_csv(os.path.join(args.out, "report.csv"), rows)
+        file.write(report.svg(rows, refused))
+    report.write_csv(os.path.join(args.out, "report.csv"), rows, refused)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,15 @@ which it answers with a line of JSON.
 import json
 import os
 import resource
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 import numpy as np
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-
-SEED = 1
 
 
 class Befrost:
@@ -95,16 +95,138 @@ class OpenVino:
         return [results[output] for output in self.model.outputs]
 
 
-ENGINES = {"befrost": Befrost, "onnxruntime": OnnxRuntime, "tensorflow": TensorFlow, "openvino": OpenVino}
+def inputs_of(model):
+    """The inputs of an ONNX model, in its order."""
+    import onnx
+
+    sizes = lambda shape: [dim.dim_value if dim.HasField("dim_value") else None for dim in shape.dim]
+    dtype = lambda kind: onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type).name
+    return [(x.name, sizes(x.type.tensor_type.shape), dtype(x.type.tensor_type)) for x in model.graph.input]
+
+
+class Iree:
+    """IREE by its importer of ONNX models, compiled for this processor. Importer and compiler are processes of their
+    own, whose memory does not count."""
+
+    def __init__(self, path, threads):
+        import iree.compiler.tools
+        import iree.runtime
+        import onnx
+
+        self.inputs = inputs_of(onnx.load(path))
+        with tempfile.TemporaryDirectory() as folder:
+            mlir, program = (os.path.join(folder, name) for name in ("model.mlir", "model.vmfb"))
+            importer = [sys.executable, "-m", "iree.compiler.tools.import_onnx", path, "-o", mlir]
+            imported = subprocess.run(importer, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            if imported.returncode != 0:
+                raise RuntimeError(imported.stderr.strip().splitlines()[-1])
+            # The limit is larger than its default, which the decoder's attention exceeds.
+            options = ["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3", "--iree-llvmcpu-stack-allocation-limit=131072"]
+            iree.compiler.tools.compile_file(mlir, output_file=program, target_backends=["llvm-cpu"],
+                                             extra_args=options)
+            self.size = os.path.getsize(program)
+            with open(program, "rb") as file:
+                self.program = file.read()
+        iree.runtime.flags.parse_flags(f"--task_topology_group_count={threads}")
+        # `local-sync` computes on the thread that calls.
+        self.config = iree.runtime.Config("local-sync" if threads == 1 else "local-task")
+        self.runtime = iree.runtime
+        # A context serves one caller at a time.
+        self.contexts = threading.local()
+
+    def function(self):
+        module = self.runtime.VmModule.copy_buffer(self.config.vm_instance, self.program)
+        context = self.runtime.SystemContext(vm_modules=[module], config=self.config)
+        name = next(name for name in module.function_names if not name.startswith("__") and not name.endswith("$async"))
+        return context.modules[module.name][name]
+
+    def run(self, feeds):
+        if not hasattr(self.contexts, "own"):
+            self.contexts.own = self.function()
+        results = self.contexts.own(*(feeds[name] for name, _, _ in self.inputs))
+        return [np.asarray(x) for x in (results if isinstance(results, tuple) else (results,))]
+
+
+def for_onnx2torch(model):
+    """The model as onnx2torch reads it: what is constant is computed (weights of convolutions must be initializers),
+    means have their axes as before version 18, and no size is zero."""
+    import onnx
+    import onnx.version_converter
+    from onnx.reference import ReferenceEvaluator
+
+    model = onnx.version_converter.convert_version(model, 18)
+    constants = {x.name: onnx.numpy_helper.to_array(x) for x in model.graph.initializer}
+    nodes = list(model.graph.node)
+    del model.graph.node[:], model.graph.initializer[:]
+    for node in nodes:
+        if node.input and all(name in constants for name in node.input):
+            found = ReferenceEvaluator(node).run(None, {name: constants[name] for name in node.input})
+            constants.update(zip(node.output, found))
+            continue
+        if node.op_type == "ReduceMean":
+            axes = constants[node.input.pop()].tolist()
+            node.attribute.append(onnx.helper.make_attribute("axes", axes))
+        if node.op_type == "Reshape":
+            del node.attribute[:]
+        model.graph.node.append(node)
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(np.asarray(x), name) for name, x in constants.items())
+    model.opset_import[0].version = 17
+    return model
+
+
+class Torch:
+    """PyTorch by onnx2torch, as TorchScript whose weights are frozen: traced for the sizes of a batch at its first
+    call."""
+
+    def __init__(self, path, threads):
+        import onnx
+        import onnx2torch
+        import torch
+
+        torch.set_num_threads(threads)
+        torch.set_num_interop_threads(1)
+        model = onnx.load(path)
+        self.inputs = inputs_of(model)
+        self.module = onnx2torch.convert(for_onnx2torch(model)).eval()
+        self.torch, self.traced = torch, {}
+        self.size = os.path.getsize(path)
+
+    def trace(self, inputs):
+        script = self.torch.jit.trace(self.module, inputs, check_trace=False)
+        script = self.torch.jit.optimize_for_inference(self.torch.jit.freeze(script))
+        for _ in range(3):  # It specializes itself during its first calls.
+            script(*inputs)
+        return script
+
+    def run(self, feeds):
+        with self.torch.inference_mode():
+            inputs = tuple(self.torch.from_numpy(feeds[name]) for name, _, _ in self.inputs)
+            batch = inputs[0].shape[0]
+            if batch not in self.traced:
+                self.traced[batch] = self.trace(inputs)
+            results = self.traced[batch](*inputs)
+        return [x.numpy() for x in (results if isinstance(results, (tuple, list)) else (results,))]
+
+
+ENGINES = {"befrost": Befrost, "onnxruntime": OnnxRuntime, "tensorflow": TensorFlow, "openvino": OpenVino,
+           "iree": Iree, "torch": Torch}
+
+
+def numbers(first, n):
+    """Between -1 and 1, 24 bits of a hash of the index."""
+    x = np.arange(first, first + n, dtype=np.uint32) * np.uint32(0x9E3779B9)
+    x = (x ^ x >> 16) * np.uint32(0x85EBCA6B)
+    x = (x ^ x >> 13) * np.uint32(0xC2B2AE35)
+    return ((x ^ x >> 16) >> 8).astype("f") / np.float32(1 << 23) - np.float32(1)
 
 
 def feeds_of(inputs, batch):
-    """The same numbers for every engine: they are drawn in the order of the names. An unknown size is the batch."""
-    rng = np.random.default_rng(SEED)
-    feeds = {}
+    """The same numbers for every engine, in the order of the names. An unknown size is the batch."""
+    feeds, first = {}, 0
     for name, shape, dtype in sorted(inputs):
         sizes = [batch if size is None or axis == 0 else size for axis, size in enumerate(shape)]
-        feeds[name] = rng.standard_normal(sizes).astype(dtype)
+        feeds[name] = numbers(first, int(np.prod(sizes))).reshape(sizes).astype(dtype)
+        first += feeds[name].size
     return feeds
 
 
