@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use befrost_tensor::mem::{Buffer, Malloc};
-use befrost_tensor::tf::op::Op;
+use befrost_tensor::tf::op::{Op, Type};
 use befrost_tensor::{DType, HostTensor};
 use rustc_hash::FxHashSet;
 
@@ -78,7 +78,8 @@ pub(super) fn freeze(m: &mut Module, which: Frozen) -> Result<(), Refusal> {
             }
         }
     }
-    for uses in variables.into_values() {
+    let mut gone = Vec::new();
+    for (key, uses) in variables {
         let (false, &[(assignment, Some(value))]) = (uses.is_changed, &uses.assigned[..]) else { continue };
         if which == Frozen::Strings && !matches!(m.cx.attr(value), AttrKind::DenseStrings { .. }) {
             continue;
@@ -86,10 +87,35 @@ pub(super) fn freeze(m: &mut Module, which: Frozen) -> Result<(), Refusal> {
         let frozen = uses.reads.iter().filter(|&&op| freeze_read(m, op, value).is_some()).count();
         if frozen == uses.reads.len() && !uses.is_needed {
             erase(m, assignment);
+            gone.push(key);
         }
     }
     erase_unused_handles(m);
+    if which == Frozen::Strings {
+        replace_handles(m, &gone);
+    }
     Ok(())
+}
+
+/// Handles of frozen variables of strings that calls pass on, where nothing uses them: they become those of
+/// variables of numbers without a name, for which there are kernels.
+fn replace_handles(m: &mut Module, gone: &[VariableKey]) {
+    let is_gone = |&op: &OpId| {
+        let key = text_attr(m, op, "shared_name").map(|name| (text_attr(m, op, "container"), name));
+        makes_variable(m, op) && key.is_some_and(|key| gone.contains(&key))
+    };
+    let handles: Vec<OpId> = m.walk(m.top()).filter(is_gone).collect();
+    for op in handles {
+        let top = m.top();
+        let mut rewriter = Rewriter::new(m, top);
+        let mut b = Builder::before(&mut rewriter, op);
+        let shape = tf::shape_attr(b.cx(), Some(&[]));
+        let of_numbers = b.op(Op::VarHandleOp, &[]).ty("dtype", Type::Dense(DType::F32)).attr("shape", shape);
+        let Ok(of_numbers) = of_numbers.one() else { continue };
+        let handle = m.result(op, 0);
+        m.replace_all_uses(handle, of_numbers);
+        erase(m, op);
+    }
 }
 
 fn erase_unused_handles(m: &mut Module) {
