@@ -1,22 +1,22 @@
 """Befrost beside ONNX Runtime and TensorFlow, on models with random seeded weights, in one command:
 
     python3 tools/bench/compare.py [--out target/bench] [--models mlp,lenet] [--threads 1,2] [--batches 1,8,32]
-        [--engines befrost,onnxruntime,tensorflow,openvino,iree,torch]
+        [--engines befrost,onnxruntime,tensorflow,openvino,iree,torch,tract]
 
 makes a venv with the peers and Befrost's Python package (`--python` names an interpreter that has them), writes the
 models (`models.py`, `onnx_models.py`; ONNX from TensorFlow's graphs by `ir-translate`), compares the results of all
 engines on all rows, and stops if two differ by more than 1e-3 of the norm. Only then it measures: the engines run in
 turns, each in a process of its own, so that what slows the machine down slows all of them.
 
-The last three of these engines run only if they are named, all in f32: OpenVINO, IREE for this processor, and PyTorch
-(TorchScript, the model by onnx2torch). A model that one of them cannot read or run is in the report with the reason;
-without Befrost's or a default peer's result nothing is measured.
+The last four of these engines run only if they are named, all in f32: OpenVINO, IREE for this processor, PyTorch
+(TorchScript, the model by onnx2torch), and tract by a Rust program, which is built then. A model that one of them
+cannot read or run is in the report with the reason; without Befrost's or a default peer's result nothing is measured.
 
 Writes `report.md`, `report.csv` and `report.svg`: latency (p50, p99), CPU time per call, calls per second of several
 callers at once, load time, peak of the resident memory up to this batch, and the size of the program. The load time
-of Befrost contains its compilation, and so does IREE's; PyTorch compiles for each batch, before its calls are
-measured. The bound is the arithmetic of a call on all threads at the peak of one
-(`roofline.py`): what a row that is behind could gain at most.
+of Befrost contains its compilation, and so does IREE's; PyTorch and tract compile for each batch, before its calls
+are measured. The calls are Python's, but Rust's for tract, which saves it some microseconds. The bound is the
+arithmetic of a call on all threads at the peak of one (`roofline.py`): what a row that is behind could gain at most.
 """
 import argparse
 import json
@@ -44,7 +44,25 @@ PEERS = {
     "openvino": ["openvino"],
     "iree": ["iree-base-compiler", "iree-base-runtime"],
     "torch": ["onnx2torch", "torch", "--extra-index-url=https://download.pytorch.org/whl/cpu"],
+    "tract": [],
 }
+TRACT = """[package]
+name = "befrost-bench-tract"
+edition = "2024"
+
+[dependencies]
+cpu-time = "1"
+ndarray-npy = "0.10"
+serde_json = "1"
+tract-linalg = { version = "0.23", features = ["multithread-mm"] }
+tract-onnx = "0.23"
+
+[[bin]]
+name = "tract"
+path = "%s"
+
+[workspace]
+"""
 TOLERANCE = 1e-3
 
 
@@ -63,6 +81,16 @@ def make_venv(path, engines):
     subprocess.run([python, "-m", "maturin", "develop", "--profile", "dist", "--quiet"], check=True, env=environment,
                    cwd=os.path.join(ROOT, "runtime", "python"))
     return python
+
+
+def make_tract(folder):
+    """The worker for tract, a program outside of the workspace."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "Cargo.toml"), "w") as file:
+        file.write(TRACT % os.path.join(HERE, "tract.rs"))
+    target = os.path.join(folder, "target")
+    subprocess.run(["cargo", "build", "--release", "--quiet", "--target-dir", target], check=True, cwd=folder)
+    return os.path.join(target, "release", "tract")
 
 
 WRITE_MODELS = """
@@ -226,6 +254,8 @@ def main():
     import numpy
 
     commands = {engine: [python, os.path.join(HERE, "worker.py"), engine] for engine in args.engines}
+    if "tract" in args.engines:
+        commands["tract"] = [make_tract(os.path.join(args.out, "tract"))]
     files = write_models(python, args.tool, os.path.join(args.out, "models"), args.models)
     # By engine and model: why there are no figures.
     refused = {(engine, model): "the model has operators that the engine lacks"

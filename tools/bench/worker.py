@@ -208,12 +208,13 @@ class Torch:
         return [x.numpy() for x in (results if isinstance(results, (tuple, list)) else (results,))]
 
 
+# tract, a Rust library, has a worker of its own: tract.rs.
 ENGINES = {"befrost": Befrost, "onnxruntime": OnnxRuntime, "tensorflow": TensorFlow, "openvino": OpenVino,
            "iree": Iree, "torch": Torch}
 
 
 def numbers(first, n):
-    """Between -1 and 1, 24 bits of a hash of the index."""
+    """Between -1 and 1, 24 bits of a hash of the index: tract.rs has the same."""
     x = np.arange(first, first + n, dtype=np.uint32) * np.uint32(0x9E3779B9)
     x = (x ^ x >> 16) * np.uint32(0x85EBCA6B)
     x = (x ^ x >> 13) * np.uint32(0xC2B2AE35)
