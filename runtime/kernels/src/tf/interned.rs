@@ -46,6 +46,7 @@ const OPS: &[Op] = &[
     Op::PadV2,
     Op::ParallelConcat,
     Op::ParallelDynamicStitch,
+    Op::RaggedGather,
     Op::RaggedTensorToSparse,
     Op::RaggedTensorToTensor,
     Op::Rank,

@@ -300,10 +300,10 @@ impl NGrams {
             n = self.plans(row.len()).fold(n, |n, (_, _, more)| n.saturating_add(more));
             ends.push(n as i64);
         }
-        if splits == 0 {
-            // TensorFlow's answer for data without rows.
+        if splits == 0 || data.num_elements() == 0 {
+            // TensorFlow's answer for data without rows, and for rows that are all empty: they are not padded.
             let empty = vec![&[][..]; data.num_elements()];
-            let none = HostTensor::zeros(dtype, Shape::new(&[0]).map_err(refused)?, allocator);
+            let none = HostTensor::zeros(dtype, Shape::new(&[splits]).map_err(refused)?, allocator);
             let shape = Shape::new(&[empty.len()]).map_err(refused)?;
             return Ok([strings(&shape, &empty, allocator)?, tensor(none.map_err(refused)?)]);
         }

@@ -524,10 +524,12 @@ impl NumberFormat {
             let problem = format!("scientific and precision format not supported for {}", x.dtype());
             return invalid("AsString", problem);
         }
+        // C's flags for signs are not for unsigned numbers.
+        let unsigned = NumberFormat { fill: self.fill.filter(|fill| !b"+ ".contains(fill)), ..*self };
         let pair = |re: f64, im: f64| format!("({},{})", self.float(re), self.float(im));
         match x.dtype() {
             DType::I1 => collected(x.read::<I1>()?.iter().map(|x| x.is_true().to_string())),
-            DType::UI64 => collected(x.read::<u64>()?.iter().map(|&x| self.integer(x.into()))),
+            DType::UI64 => collected(x.read::<u64>()?.iter().map(|&x| unsigned.integer(x.into()))),
             DType::Complex64 => {
                 let pair = |x: &Complex64| pair(x.re.into(), x.im.into());
                 collected(x.read::<Complex64>()?.iter().map(pair))
@@ -539,7 +541,12 @@ impl NumberFormat {
             }
             _ => {
                 let wide = befrost_tensor::tf::cast(x, DType::I64, &malloc)?;
-                collected(wide.read::<i64>()?.iter().map(|&x| self.integer(x.into())))
+                let by = if matches!(x.dtype(), DType::UI8 | DType::UI16 | DType::UI32) {
+                    &unsigned
+                } else {
+                    self
+                };
+                collected(wide.read::<i64>()?.iter().map(|&x| by.integer(x.into())))
             }
         }
     }
