@@ -65,5 +65,30 @@ def strings():
     case.write()
 
 
+def patterns():
+    """RE2's classes of Unicode, cases beyond ASCII and literals; numbers and n-grams at their ends."""
+    case = Case("op_patterns")
+    texts = ["Ää Éé 12", "日本 x[a]", "a,b--c", "σΣς ½", "1e3 aa{,2}"]
+    x = case.feed("x", np.array([text.encode() for text in texts]))
+    found = [r"\pL+", r"\PN", r"[\p{Lu}\d]", r"\p{Han}|\p{^Latin}x", r"(?i)é", r"(?i:[à-ä])Ä", r"(?i)σ+", r"[[]", r"\Q1e3\E",
+             r"[+--]|[&&b]", r"a{,2}", r"\s", r"(\pL)(\pL)"]
+    for i, pattern in enumerate(found):
+        case.fetch(f"replaced_{i}", raw.StaticRegexReplace(input=x, pattern=pattern, rewrite="<\\0>"))
+        case.fetch(f"whole_{i}", raw.RegexFullMatch(input=x, pattern=f".*({pattern}).*"))
+    case.fetch("no_group", raw.RegexReplace(input=x, pattern="a", rewrite="<\\1>"))
+    numbers = case.feed("numbers", np.array([0, 7, 200], np.uint8))
+    for i, fill in enumerate(["+", " ", "0", "-"]):
+        case.fetch(f"unsigned_{i}", raw.AsString(input=numbers, width=5, fill=fill))
+    none, splits = tf.constant([], tf.string, shape=[0]), case.feed("splits", np.array([0, 0, 0], np.int32))
+    grams = raw.StringNGrams(data=none, data_splits=splits, separator=" ", ngram_widths=[2], left_pad="", right_pad="", pad_width=-1,
+                             preserve_short_sequences=False)
+    case.fetch("grams", grams.ngrams)
+    ragged = raw.RaggedGather(params_nested_splits=[np.array([0, 2, 2, 5], np.int64)], params_dense_values=x, indices=[2, 0],
+                              OUTPUT_RAGGED_RANK=1)
+    case.fetch("ragged", *ragged.output_nested_splits, ragged.output_dense_values)
+    case.write()
+
+
 if __name__ == "__main__":
     strings()
+    patterns()

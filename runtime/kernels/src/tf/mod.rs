@@ -33,6 +33,7 @@ mod optionals;
 #[cfg(feature = "kernels-images")]
 mod pictures;
 mod placed;
+mod re2;
 mod scatters;
 mod sequences;
 mod stacks;

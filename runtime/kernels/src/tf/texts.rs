@@ -1,8 +1,8 @@
 //! Operators that search texts: regular expressions, stop words, separators, n-grams.
 //!
-//! Patterns are RE2's, as far as `regex-lite` has them: classes are those of ASCII, and time is linear in the
-//! text. Texts that are searched must be UTF-8. A rewrite with a group that the pattern lacks is an error,
-//! where RE2 leaves the text as it is. The operators of ONNX follow its specification.
+//! Patterns are RE2's, translated by `re2`; time is linear in the text. Texts that are searched must be UTF-8.
+//! A rewrite with a group that the pattern lacks leaves texts as they are. The operators of ONNX follow its
+//! specification.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,7 @@ use regex_lite::{Captures, Regex};
 
 use super::action::{ActionRow, action, tensor};
 use super::operands::dense;
+use super::re2::translated;
 use super::strings::{strings, strings_in};
 use crate::objects::{Strings, refused};
 
@@ -90,13 +91,19 @@ struct Pattern(Regex);
 
 impl Pattern {
     fn new(text: &str) -> Result<Pattern, String> {
-        Regex::new(text).map(Pattern).map_err(|why| format!("the pattern '{text}': {why}"))
+        Pattern::of(text, |translated| translated)
     }
 
     /// An expression for whole texts.
     fn whole(text: &str) -> Result<Pattern, String> {
         Pattern::new(text)?;
-        Pattern::new(&format!(r"\A(?:{text})\z"))
+        Pattern::of(text, |translated| format!(r"\A(?:{translated})\z"))
+    }
+
+    fn of(text: &str, made: fn(String) -> String) -> Result<Pattern, String> {
+        let regex =
+            translated(text).and_then(|found| Regex::new(&made(found)).map_err(|why| why.to_string()));
+        regex.map(Pattern).map_err(|why| format!("the pattern '{text}': {why}"))
     }
 }
 
@@ -134,7 +141,7 @@ fn matches(x: &StringTensor, by: &Pattern, allocator: &Arc<dyn Allocator>) -> Re
 }
 
 /// A replacement: literal texts and groups. RE2 writes `\1` for a group, `\0` for the match, `\\` for a
-/// backslash.
+/// backslash. One with a group that the pattern lacks is the match.
 struct Rewrite(Vec<RewritePart>);
 
 enum RewritePart {
@@ -150,9 +157,7 @@ impl Rewrite {
                 ('\\', Some(digit @ '0'..='9')) => {
                     let group = digit as usize - '0' as usize;
                     if group >= pattern.0.captures_len() {
-                        return Err(format!(
-                            "the rewrite '{text}' has group {group}, which the pattern lacks"
-                        ));
+                        return Ok(Rewrite(vec![RewritePart::Group(0)]));
                     }
                     parts.push(RewritePart::Text(std::mem::take(&mut literal)));
                     parts.push(RewritePart::Group(group));
@@ -470,7 +475,8 @@ mod tests {
         };
         assert_eq!(of(r"[\1\2\0]"), Ok("x[aabaab]".to_owned()));
         assert_eq!(of(r"\\$1"), Ok(r"x\$1".to_owned()));
-        assert!(of(r"\3").is_err() && of(r"\").is_err() && of(r"\n").is_err());
+        assert_eq!(of(r"a\3"), Ok("xaab".to_owned()));
+        assert!(of(r"\").is_err() && of(r"\n").is_err());
     }
 
     #[test]
