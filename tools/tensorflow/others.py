@@ -63,6 +63,28 @@ def quantize_and_dequantize():
     case.write()
 
 
+def halves():
+    """Numbers half way between two steps, whose rounding shows how TensorFlow divides; round trips of f64."""
+    case = Case("op_quantized_halves", rtol=1e-6)
+    low, high = np.float32([0, -1, -0.5]), np.float32([2, 3, 0.7])
+    ties = case.feed("ties", (low + (np.arange(60)[:, None] * 4 + 0.5) * (high - low) / 255).astype(np.float32))
+    for i in range(3):
+        x, ends = ties[:, i], [float(low[i]), float(high[i])]
+        case.fetch(f"args_{i}", raw.FakeQuantWithMinMaxArgs(inputs=x, min=ends[0], max=ends[1]))
+        case.fetch(f"vars_{i}", raw.FakeQuantWithMinMaxVars(inputs=x, min=ends[0], max=ends[1]))
+    case.fetch("channels", raw.FakeQuantWithMinMaxVarsPerChannel(inputs=ties, min=low, max=high))
+    x = case.feed("x", normal(1, 3, 4, dtype=np.float64))
+    ends, rows = {"input_min": np.float64(-1), "input_max": np.float64(0.5)}, np.zeros(3)
+    for given, axis in [(False, -1), (False, 0), (True, -1)]:
+        attrs = {"range_given": given, "axis": axis, "narrow_range": given, **(ends if axis < 0 else dict.fromkeys(ends, rows))}
+        word = f"{'given' if given else 'own'}_{axis + 1}"
+        case.fetch(f"wide_{word}", raw.QuantizeAndDequantizeV2(input=x, **attrs, round_mode="HALF_UP"))
+        case.fetch(f"wide_bits_{word}", raw.QuantizeAndDequantizeV3(input=x, **attrs, num_bits=5))
+    dy = case.feed("dy", normal(2, 3, 4, dtype=np.float64))
+    case.fetch("wide_gradient", *raw.QuantizeAndDequantizeV4Grad(gradients=dy, input=x, **ends))
+    case.write()
+
+
 def sparse():
     case = Case("op_sparse")
     shape = case.feed("shape", np.array([4, 3], np.int64))
@@ -149,5 +171,6 @@ def flat(results):
 if __name__ == "__main__":
     quantize()
     quantize_and_dequantize()
+    halves()
     sparse()
     ragged()

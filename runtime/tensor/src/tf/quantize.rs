@@ -43,7 +43,8 @@ impl Levels {
         } else {
             zero.round()
         };
-        Some(Nudged { min: (self.low - zero) * scale, max: (self.high - zero) * scale, scale })
+        let inverse = Some((self.high - self.low) / (max - min));
+        Some(Nudged { min: (self.low - zero) * scale, max: (self.high - zero) * scale, scale, inverse })
     }
 }
 
@@ -53,16 +54,22 @@ struct Nudged {
     min: f32,
     max: f32,
     scale: f32,
+    /// The number of steps in 1; `None` if TensorFlow divides by the step.
+    inverse: Option<f32>,
 }
 
 impl Nudged {
+    /// The number of steps in a length.
+    fn steps(&self, x: f32) -> f32 {
+        self.inverse.map_or_else(|| x / self.scale, |inverse| x * inverse)
+    }
+
     fn rounded(&self, x: f32) -> f32 {
-        let inverse = 1.0 / self.scale;
-        let zero = (-self.min * inverse + 0.5).floor();
+        let zero = (self.steps(-self.min) + 0.5).floor();
         // Not `f32::min`, which loses NaN.
         let x = if x > self.max { self.max } else { x };
         let clamped = if x < self.min { self.min } else { x } - self.min;
-        (clamped * inverse - zero + 0.5).floor() * self.scale
+        (self.steps(clamped) - zero + 0.5).floor() * self.scale
     }
 }
 
@@ -98,7 +105,11 @@ impl Ranges {
         min.expect_shape("min", &shape)?;
         max.expect_shape("max", &shape)?;
         let (min, max) = (min.read_as::<f32>("min")?, max.read_as::<f32>("max")?);
-        Ok(Ranges(collected(min.iter().zip(max.iter()).map(|(&min, &max)| levels.nudged(min, max)))?))
+        let mut ranges = collected(min.iter().zip(max.iter()).map(|(&min, &max)| levels.nudged(min, max)))?;
+        if !is_per_channel {
+            ranges.iter_mut().flatten().for_each(|range| range.inverse = None);
+        }
+        Ok(Ranges(ranges))
     }
 
     /// The channel and the range of consecutive elements, from the first channel on.

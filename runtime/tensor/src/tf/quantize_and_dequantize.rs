@@ -6,12 +6,15 @@
 //! x ──▶ clamped, if the range was given ──▶ the nearest multiple of the step
 //! ```
 //!
-//! All arithmetic is f32, in TensorFlow's order.
+//! All arithmetic is f32, or f64 for f64, in TensorFlow's order.
+
+use std::fmt::Display;
+use std::ops::{Div, Mul};
 
 use super::fast::Cx;
 use crate::error::invalid;
 use crate::scratch::{collected, filled};
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::{DType, Element, HostTensor, Shape, TensorError};
 
 /// The rounding of numbers half way between two integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,20 +40,61 @@ pub struct Quantized {
     pub axis: Option<usize>,
 }
 
+/// A float that is rounded: f32 or f64.
+pub(super) trait Rounded:
+    Element + PartialOrd + Display + Mul<Output = Self> + Div<Output = Self>
+{
+    /// 0, the largest number and infinity.
+    const ZERO_LARGEST_INFINITY: [Self; 3];
+
+    /// The number of an integer.
+    fn level(level: i64) -> Self;
+
+    /// The nearest integer.
+    fn to_integer(self, half_way: HalfWay) -> Self;
+
+    /// The smaller and the larger one; the other one of a NaN.
+    fn ends(self, ends: (Self, Self)) -> (Self, Self);
+}
+
+macro_rules! rounded {
+    ($($ty:ident)*) => {$(
+        impl Rounded for $ty {
+            const ZERO_LARGEST_INFINITY: [$ty; 3] = [0.0, $ty::MAX, $ty::INFINITY];
+
+            fn level(level: i64) -> $ty {
+                level as $ty
+            }
+
+            fn to_integer(self, half_way: HalfWay) -> $ty {
+                match half_way {
+                    HalfWay::Even => self.round_ties_even(),
+                    HalfWay::Up => (self + 0.5).floor(),
+                }
+            }
+
+            fn ends(self, (low, high): ($ty, $ty)) -> ($ty, $ty) {
+                (low.min(self), high.max(self))
+            }
+        }
+    )*};
+}
+rounded! { f32 f64 }
+
 /// A range, the number of steps in 1, and the step.
 #[derive(Clone, Copy, Debug)]
-struct StepRange {
-    min: f32,
-    max: f32,
-    scale: f32,
-    step: f32,
+struct StepRange<T> {
+    min: T,
+    max: T,
+    scale: T,
+    step: T,
 }
 
 impl Quantized {
-    fn steps(&self, min: f32, max: f32) -> StepRange {
+    fn steps<T: Rounded>(&self, min: T, max: T) -> StepRange<T> {
         let top = 1i64 << (self.bits - i64::from(self.is_signed));
-        let low = if self.is_signed { i64::from(self.is_narrow) - top } else { 0 } as f32;
-        let high = (top - 1) as f32;
+        let low = T::level(if self.is_signed { i64::from(self.is_narrow) - top } else { 0 });
+        let high = T::level(top - 1);
         let (from_min, from_max) = (steps_to(low, min), steps_to(high, max));
         if from_min < from_max {
             let step = min / low;
@@ -58,13 +102,6 @@ impl Quantized {
         } else {
             let step = max / high;
             StepRange { min: low * step, max, scale: from_max, step }
-        }
-    }
-
-    fn rounded(&self, x: f32) -> f32 {
-        match self.half_way {
-            HalfWay::Even => x.round_ties_even(),
-            HalfWay::Up => (x + 0.5).floor(),
         }
     }
 
@@ -85,8 +122,9 @@ impl Quantized {
 
 /// The number of steps in 1, if the integer `level` stands for the end of a range; all that there are, if 0
 /// does.
-pub(super) fn steps_to(level: f32, end: f32) -> f32 {
-    if level * end > 0.0 { level / end } else { f32::MAX }
+pub(super) fn steps_to<T: Rounded>(level: T, end: T) -> T {
+    let [zero, largest, _] = T::ZERO_LARGEST_INFINITY;
+    if level * end > zero { level / end } else { largest }
 }
 
 /// The number of ranges of a tensor with one range for each index of an axis, or with one, and the number of
@@ -107,8 +145,13 @@ pub(super) fn ranges_along(
 }
 
 /// The ends of ranges: one number, or one for each range.
-fn ends(op: &'static str, ends: &HostTensor, n: usize, of_axis: bool) -> Result<Vec<f32>, TensorError> {
-    let values = ends.read_as::<f32>("a range")?;
+fn ends<T: Element>(
+    op: &'static str,
+    ends: &HostTensor,
+    n: usize,
+    of_axis: bool,
+) -> Result<Vec<T>, TensorError> {
+    let values = ends.read_as::<T>("a range")?;
     let is_right = if of_axis { ends.shape().dims() == [n] } else { values.len() == 1 };
     match is_right {
         true => collected(values.iter().copied()),
@@ -129,9 +172,22 @@ pub fn quantize_and_dequantize(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     by.check(op)?;
+    match x.dtype() {
+        DType::F64 => rounded::<f64>(op, x, given, by, cx),
+        _ => rounded::<f32>(op, x, given, by, cx),
+    }
+}
+
+fn rounded<T: Rounded>(
+    op: &'static str,
+    x: &HostTensor,
+    given: Option<(&HostTensor, &HostTensor)>,
+    by: &Quantized,
+    cx: &Cx<'_>,
+) -> Result<HostTensor, TensorError> {
     let (n, inner) = ranges_along(op, x.shape(), by.axis)?;
-    let from = x.read_as::<f32>("input")?;
-    let ranges: Vec<(f32, f32)> = match given {
+    let from = x.read_as::<T>("input")?;
+    let ranges: Vec<(T, T)> = match given {
         Some((min, max)) => {
             let of_axis = by.axis.is_some();
             let (min, max) = (ends(op, min, n, of_axis)?, ends(op, max, n, of_axis)?);
@@ -141,31 +197,30 @@ pub fn quantize_and_dequantize(
             collected(min.into_iter().zip(max))?
         }
         None => {
-            let mut found = filled(n, (f32::INFINITY, f32::NEG_INFINITY))?;
+            let [_, _, infinity] = T::ZERO_LARGEST_INFINITY;
+            let mut found = filled(n, (infinity, infinity * T::level(-1)))?;
             for (at, part) in from.chunks(inner).enumerate() {
-                let (low, high) = &mut found[at % n];
-                for &x in part {
-                    (*low, *high) = (low.min(x), high.max(x));
-                }
+                let ends = &mut found[at % n];
+                *ends = part.iter().fold(*ends, |ends, x| x.ends(ends));
             }
             found
         }
     };
     let steps = collected(ranges.iter().map(|&(min, max)| by.steps(min, max)))?;
-    let out = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
-    let mut to = out.write::<f32>()?;
+    let out = HostTensor::allocate(x.dtype(), x.shape().clone(), cx.allocator)?;
+    let mut to = out.write::<T>()?;
     for (at, (to, from)) in to.chunks_mut(inner).zip(from.chunks(inner)).enumerate() {
         let StepRange { min, max, scale, step } = steps[at % n];
         for (to, &x) in to.iter_mut().zip(from) {
             let x = match given {
-                // Not `f32::clamp`: the range of unsigned integers for numbers below 0 has no numbers.
+                // Not `clamp`: the range of unsigned integers for numbers below 0 has no numbers.
                 Some(_) => {
                     let x = if x > max { max } else { x };
                     if x < min { min } else { x }
                 }
                 None => x,
             };
-            *to = by.rounded(x * scale) * step;
+            *to = (x * scale).to_integer(by.half_way) * step;
         }
     }
     drop(to);
@@ -186,21 +241,35 @@ pub fn quantize_and_dequantize_grad(
     cx: &Cx<'_>,
 ) -> Result<[HostTensor; 3], TensorError> {
     dy.expect_shape("gradients", x.shape())?;
+    match x.dtype() {
+        DType::F64 => inside::<f64>(op, dy, x, (min, max), by, cx),
+        _ => inside::<f32>(op, dy, x, (min, max), by, cx),
+    }
+}
+
+fn inside<T: Rounded>(
+    op: &'static str,
+    dy: &HostTensor,
+    x: &HostTensor,
+    (min, max): (&HostTensor, &HostTensor),
+    by: &Quantized,
+    cx: &Cx<'_>,
+) -> Result<[HostTensor; 3], TensorError> {
     let (n, inner) = ranges_along(op, x.shape(), by.axis)?;
     let of_axis = by.axis.is_some();
-    let (lows, highs) = (ends(op, min, n, of_axis)?, ends(op, max, n, of_axis)?);
-    let by_x = HostTensor::allocate(DType::F32, x.shape().clone(), cx.allocator)?;
+    let (lows, highs): (Vec<T>, Vec<T>) = (ends(op, min, n, of_axis)?, ends(op, max, n, of_axis)?);
+    let by_x = HostTensor::allocate(x.dtype(), x.shape().clone(), cx.allocator)?;
     {
-        let (x, dy) = (x.read_as::<f32>("input")?, dy.read_as::<f32>("gradients")?);
-        let mut to = by_x.write::<f32>()?;
+        let (x, dy) = (x.read_as::<T>("input")?, dy.read_as::<T>("gradients")?);
+        let mut to = by_x.write::<T>()?;
         for (at, ((to, x), dy)) in to.chunks_mut(inner).zip(x.chunks(inner)).zip(dy.chunks(inner)).enumerate()
         {
             let (low, high) = (lows[at % n], highs[at % n]);
             for ((to, &x), &dy) in to.iter_mut().zip(x).zip(dy) {
-                *to = if x >= low && x <= high { dy } else { 0.0 };
+                *to = if x >= low && x <= high { dy } else { T::ZERO_LARGEST_INFINITY[0] };
             }
         }
     }
-    let zeros = |like: &HostTensor| HostTensor::zeros(DType::F32, like.shape().clone(), cx.allocator);
+    let zeros = |like: &HostTensor| HostTensor::zeros(x.dtype(), like.shape().clone(), cx.allocator);
     Ok([by_x, zeros(min)?, zeros(max)?])
 }
