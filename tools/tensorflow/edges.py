@@ -2,7 +2,7 @@
 a matrix, windows just larger than the image; operators on references; complex gradients; gelu of infinities;
 arrays of strings."""
 import numpy as np
-from case import Case, normal, tf
+from case import Case, integers, normal, tf
 
 raw = tf.raw_ops
 
@@ -288,6 +288,40 @@ def single_pixels():
     case.write()
 
 
+def special_operands():
+    """Infinite and missing numbers in operators that are no functions of single elements; sums of short integers that overflow."""
+    case = Case("op_special_operands", atol=0)
+    logits = case.feed("logits", np.array([[-np.inf, 0, 1], [-np.inf, -np.inf, 2]], np.float32))
+    labels = case.feed("labels", np.array([[0, 1, 0], [0.5, 0, 0.5]], np.float32))
+    case.fetch("xent", *raw.SoftmaxCrossEntropyWithLogits(features=logits, labels=labels))
+    classes = case.feed("classes", np.array([1, 2], np.int32))
+    case.fetch("sparse_xent", *raw.SparseSoftmaxCrossEntropyWithLogits(features=logits, labels=classes))
+    rows = case.feed("rows", np.array([[-np.inf, 0, np.inf]], np.float32))
+    values = case.feed("values", np.array([[np.nan, np.inf, -np.inf, 0]], np.float32))
+    case.fetch("upper", raw.UpperBound(sorted_inputs=rows, values=values))
+    case.fetch("lower", raw.LowerBound(sorted_inputs=rows, values=values))
+    start, stop = case.feed("start", np.float32(-np.inf)), case.feed("stop", np.float32(1))
+    case.fetch("line", raw.LinSpace(start=start, stop=stop, num=np.int32(3)))
+    case.fetch("factor", raw.Cholesky(input=case.feed("squares", np.array([[[np.nan]], [[np.inf]], [[4]]], np.float32))))
+    x, filters = case.feed("x", integers(1, -128, 127, 1, 3, 4, 2, dtype=np.int8)), case.feed("filters", integers(2, -128, 127, 2, 1, 2, dtype=np.int8))
+    dy = case.feed("dy", integers(3, 90, 127, 1, 3, 4, 2, dtype=np.int8))
+    attrs = {"strides": [1] * 4, "rates": [1] * 4, "padding": "SAME"}
+    case.fetch("dilation", raw.Dilation2D(input=x, filter=filters, **attrs))
+    case.fetch("dilation_by_x", raw.Dilation2DBackpropInput(input=x, filter=filters, out_backprop=dy, **attrs))
+    case.fetch("dilation_by_filter", raw.Dilation2DBackpropFilter(input=x, filter=filters, out_backprop=dy, **attrs))
+    case.write()
+
+
+def rows_in_place():
+    """TensorFlow writes into the operand, so that each operator has its own copy."""
+    case = Case("op_rows_in_place")
+    x, rows = case.feed("x", normal(1, 4, 3)), case.feed("rows", normal(2, 3, 3))
+    at = case.feed("at", np.array([2, -1, 4], np.int32))
+    for name in ["InplaceUpdate", "InplaceAdd", "InplaceSub"]:
+        case.fetch(name, getattr(raw, name)(x=raw.DeepCopy(x=x), i=at, v=rows))
+    case.write()
+
+
 if __name__ == "__main__":
     slices()
     diagonals()
@@ -299,3 +333,5 @@ if __name__ == "__main__":
     texts()
     moved_texts()
     single_pixels()
+    special_operands()
+    rows_in_place()

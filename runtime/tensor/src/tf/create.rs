@@ -100,7 +100,11 @@ pub fn lin_space(
     let step = if count > 1 { (last - first) / (count - 1) as f64 } else { 0.0 };
     with_element!(start.dtype(), T => {
         for (i, out) in out.write::<T>()?.iter_mut().enumerate() {
-            let x = if i > 0 && i == count - 1 { last } else { first + step * i as f64 };
+            let x = match i {
+                0 => first,
+                i if i == count - 1 => last,
+                i => first + step * i as f64,
+            };
             *out = T::cast(AnyWide::Real(x));
         }
     });

@@ -129,7 +129,7 @@ pub(super) fn cholesky<T: Scalar>(x: &mut [T], n: usize) -> bool {
     for j in (0..n).take_while(|_| !is_interrupted()) {
         let (_, below) = x.split_at_mut(j * n);
         let square = below[..j].iter().fold(below[j].real(), |sum, x| sum - x.abs() * x.abs());
-        if square.is_nan() || square <= 0.0 {
+        if square <= 0.0 {
             return false;
         }
         let root = square.sqrt();

@@ -217,8 +217,9 @@ pub fn search_sorted(
             let (row, value) = (i / m, value.widen());
             let is_before = |x: &T| match x.widen().order(value) {
                 Some(Ordering::Less) => true,
-                Some(Ordering::Equal) => upper,
-                _ => false,
+                Some(Ordering::Greater) => false,
+                // A NaN is behind all for `UpperBound`, before all for `LowerBound`.
+                Some(Ordering::Equal) | None => upper,
             };
             *out = from[row * n..(row + 1) * n].partition_point(is_before) as i64;
         }

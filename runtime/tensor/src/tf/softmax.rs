@@ -55,7 +55,7 @@ pub fn softmax_cross_entropy(
     let logits = super::movement::broadcast_to(logits, &shape, allocator)?;
     let labels = reals(op, &super::movement::broadcast_to(labels, &shape, allocator)?, allocator)?;
     let labels = labels.read::<f64>()?;
-    cross_entropy(op, &logits, allocator, |row, class, classes| labels[row * classes + class])
+    cross_entropy(op, &logits, allocator, |row, class, classes| Some(labels[row * classes + class]))
 }
 
 /// `SparseSoftmaxCrossEntropyWithLogits`: [`softmax_cross_entropy`] where `labels` has the class of each row
@@ -71,14 +71,14 @@ pub fn sparse_softmax_cross_entropy(
     };
     labels.expect_shape("labels", &Shape::new(&[rows])?)?;
     let labels = positions(op, labels, classes, logits.shape())?;
-    cross_entropy(op, logits, allocator, |row, class, _| if labels[row] == class { 1.0 } else { 0.0 })
+    cross_entropy(op, logits, allocator, |row, class, _| (labels[row] == class).then_some(1.0))
 }
 
 fn cross_entropy(
     op: &'static str,
     logits: &HostTensor,
     allocator: &Arc<dyn Allocator>,
-    label: impl Fn(usize, usize, usize) -> f64,
+    label: impl Fn(usize, usize, usize) -> Option<f64>,
 ) -> Result<[HostTensor; 2], TensorError> {
     let &[rows, classes] = logits.shape().dims() else {
         return Err(TensorError::Rank { what: "logits", want: 2, got: logits.shape().clone() });
@@ -90,11 +90,10 @@ fn cross_entropy(
         for ((i, row), loss) in values.chunks_exact_mut(classes.max(1)).enumerate().zip(losses.iter_mut()) {
             log_softmax_row(row);
             for (class, x) in row.iter_mut().enumerate() {
+                // A label of 0 makes NaN of a probability of 0.
                 let label = label(i, class, classes);
-                if label != 0.0 {
-                    *loss -= label * *x;
-                }
-                *x = x.exp() - label;
+                *loss -= label.map_or(0.0, |label| label * *x);
+                *x = x.exp() - label.unwrap_or(0.0);
             }
         }
     }

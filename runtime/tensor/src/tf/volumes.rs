@@ -449,6 +449,8 @@ struct Dilation {
     shape: Shape,
     /// Below all sums, in the operands' type.
     lowest: f64,
+    /// A sum in the operands' type: integers of up to 32 bits wrap around.
+    wrap: fn(f64) -> f64,
 }
 
 impl Dilation {
@@ -481,7 +483,16 @@ impl Dilation {
             DType::F32 => f64::from(f32::MIN),
             _ => f64::MIN,
         };
-        Ok(Dilation { windows, shape, lowest })
+        let wrap: fn(f64) -> f64 = match x.dtype() {
+            DType::I8 => |x| f64::from(x as i64 as i8),
+            DType::I16 => |x| f64::from(x as i64 as i16),
+            DType::I32 => |x| f64::from(x as i64 as i32),
+            DType::UI8 => |x| f64::from(x as i64 as u8),
+            DType::UI16 => |x| f64::from(x as i64 as u16),
+            DType::UI32 => |x| f64::from(x as i64 as u32),
+            _ => |x| x,
+        };
+        Ok(Dilation { windows, shape, lowest, wrap })
     }
 
     /// Calls `f` for each window and channel with the number of the result, the largest sum, and its tap and
@@ -500,7 +511,7 @@ impl Dilation {
             self.windows.each_tap(batch, at, |tap, pixel| {
                 let sums = xs[pixel * channels..].iter().zip(&filters[tap * channels..]);
                 for (best, (x, weight)) in found.iter_mut().zip(sums) {
-                    let sum = x + weight;
+                    let sum = (self.wrap)(x + weight);
                     if sum > best.0 {
                         *best = (sum, (tap, pixel));
                     }
@@ -553,7 +564,8 @@ pub fn dilation2d_backprop(
         let (dys, mut sums) = (dys.read::<f64>()?, sums.write::<f64>()?);
         let channels = dilation.windows.channels;
         dilation.each((&xs.read::<f64>()?, &filters.read::<f64>()?), |i, _, (tap, pixel)| {
-            sums[if by_filter { tap } else { pixel } * channels + i % channels] += dys[i];
+            let sum = &mut sums[if by_filter { tap } else { pixel } * channels + i % channels];
+            *sum = (dilation.wrap)(*sum + dys[i]);
         })?;
     }
     fast::cast(&sums, x.dtype(), cx)
