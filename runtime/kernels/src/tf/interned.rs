@@ -37,6 +37,7 @@ const OPS: &[Op] = &[
     Op::Gather,
     Op::GatherNd,
     Op::GatherV2,
+    Op::InplaceUpdate,
     Op::ListDiff,
     Op::MirrorPad,
     Op::NotEqual,

@@ -219,6 +219,18 @@ pub(in crate::tf::op) fn tensor_scatter_max(attrs: &Attributes<'_>) -> Made {
     scatter(attrs, Scatter::Max)
 }
 
+pub(in crate::tf::op) fn inplace_add(attrs: &Attributes<'_>) -> Made {
+    inplace(attrs, Scatter::Add)
+}
+
+pub(in crate::tf::op) fn inplace_sub(attrs: &Attributes<'_>) -> Made {
+    inplace(attrs, Scatter::Sub)
+}
+
+pub(in crate::tf::op) fn inplace_update(attrs: &Attributes<'_>) -> Made {
+    inplace(attrs, Scatter::Update)
+}
+
 pub(in crate::tf::op) fn dynamic_stitch(attrs: &Attributes<'_>) -> Made {
     of_many(attrs, 2, |inputs, m| {
         let (indices, data) = inputs.split_at(inputs.len() / 2);
@@ -506,6 +518,23 @@ fn band_in(
 
 fn scatter(attrs: &Attributes<'_>, mode: Scatter) -> Made {
     of(attrs, move |[x, indices, updates], m| tensor_scatter(mode, x, indices, updates, m))
+}
+
+/// Rows by number, where a negative number, and any beyond the rows, wraps around.
+fn inplace(attrs: &Attributes<'_>, mode: Scatter) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[x, i, v], m| {
+        let (rows, n) = (x.shape().dims().first().copied().unwrap_or(0), i.num_elements());
+        let has_rank = v.shape().rank() == x.shape().rank();
+        if i.shape().rank() != 1 || v.shape().dims().first() != Some(&n) || !has_rank {
+            let (x, i, v) = (x.shape(), i.shape(), v.shape());
+            return invalid(op, format!("`i` of shape {i} and `v` of shape {v} for shape {x}"));
+        }
+        let Some(rows) = i64::try_from(rows).ok().filter(|&rows| rows > 0) else { return Ok(x.clone()) };
+        let wrapped = collected(indices_of(op, i)?.into_iter().map(|i| i.rem_euclid(rows)))?;
+        let wrapped = HostTensor::from_slice(Shape::new(&[n, 1])?, &wrapped, m)?;
+        tensor_scatter(mode, x, &wrapped, v, m)
+    })
 }
 
 /// The paddings in an operand: a row of two per axis.

@@ -47,6 +47,15 @@ operators! { 4:
         "params:Tparams indices:Tindices axis:Taxis -> output:Tparams; Taxis:type Tindices:type \
          Tparams:type batch_dims:int=0"
         => function(eval::arrays::gather_v2, arrays::gather_v2, Cost::Moves);
+    /// Values added to rows by number.
+    InplaceAdd "x:T i:int32 v:T -> y:T; T:type"
+        => function(eval::arrays::inplace_add, rules::same, Cost::Moves).no_gradient();
+    /// Values subtracted from rows by number.
+    InplaceSub "x:T i:int32 v:T -> y:T; T:type"
+        => function(eval::arrays::inplace_sub, rules::same, Cost::Moves).no_gradient();
+    /// A tensor with rows replaced by number. The tensor that is given stays as it is.
+    InplaceUpdate "x:T i:int32 v:T -> y:T; T:type"
+        => function(eval::arrays::inplace_update, rules::same, Cost::Moves).no_gradient();
     /// The tensor extended by its reflections.
     MirrorPad "input:T paddings:Tpaddings -> output:T; T:type Tpaddings:type=int32 mode:string"
         => function(eval::arrays::mirror_pad, joins::mirror_pad, Cost::Moves).layout("ir>i");

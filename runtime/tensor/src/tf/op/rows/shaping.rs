@@ -15,6 +15,9 @@ operators! { 3:
     /// The operand.
     Identity "input:T -> output:T; T:type"
         => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
+    /// The operand: values do not change, so there is nothing to copy.
+    DeepCopy "x:T -> y:T; T:type"
+        => function(eval::shaping::identity, rules::same, Cost::Free).passing().no_gradient();
     /// The operand, which the graph's author guarantees to be constant.
     GuaranteeConst "!input:T -> output:T; T:type"
         => function(eval::shaping::identity, rules::same, Cost::Free).passing().layout("i>i");
