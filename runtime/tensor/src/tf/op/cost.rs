@@ -364,6 +364,49 @@ pub(super) fn dilation2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Opti
     Ok(results.first().and_then(|result| products(result, area(filter, 0..2))))
 }
 
+/// The operations of the forward function; operand 2 has the shape of its result.
+pub(super) fn dilation2d_backprop(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(products(cx.shape(2)?, area(cx.shape(1)?, 0..2)))
+}
+
+/// [`conv2d`], whose filter is the last operand.
+pub(super) fn padded_conv2d(cx: &Node<'_>, results: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let filter = cx.shape(cx.attrs.signature().inputs.len() - 1)?;
+    Ok(results.first().and_then(|result| products(result, area(filter, 0..3))))
+}
+
+/// Each box, whose score is an element of operand 1, may be compared with all of the longest axis.
+pub(super) fn suppression(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let scores = cx.shape(1)?;
+    let longest = scores.as_slice().and_then(|dims| dims.iter().map(|dim| Some((*dim)? as u64)).max()?);
+    Ok(products(scores, longest).map(|n| n.saturating_mul(8)))
+}
+
+/// For each element of operand 0, a step of each beam.
+pub(super) fn beam_search(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let beams = cx.attrs.int("beam_width")?;
+    Ok(products(cx.shape(0)?, product(&[beams])).map(|n| n.saturating_mul(16)))
+}
+
+/// A pass over operand 0, and over the labels, of which are twice as many with blanks, at each time.
+pub(super) fn ctc_loss(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let (inputs, labels) = (cx.shape(0)?, cx.shape(2)?);
+    let pass = products(inputs, Some(32));
+    let by_time = area(inputs, 0..1).and_then(|times| products(labels, Some(times.saturating_mul(64))));
+    Ok(pass.zip(by_time).map(|(pass, by_time)| pass.saturating_add(by_time)))
+}
+
+/// Each element of one sequence is compared with each of the other.
+pub(super) fn edit_distance(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    Ok(products(cx.shape(1)?, elements(cx.shape(4)?)).map(|n| n.saturating_mul(2)))
+}
+
+/// For each element of the sparse matrix, a row of the dense one.
+pub(super) fn sparse_matmul(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
+    let rows = usize::from(!cx.attrs.bool("adjoint_b")?);
+    Ok(products(cx.shape(1)?, area(cx.shape(3)?, rows..rows + 1)))
+}
+
 /// For each element of operand 0, a sum of products as long as the last axis.
 pub(super) fn square_matrices(cx: &Node<'_>, _: &[PartialShape]) -> Result<Option<u64>, TensorError> {
     let x = cx.shape(0)?;

@@ -15,7 +15,7 @@ operators! { 11:
         => function(
             eval::images::combined_non_max_suppression,
             images::combined_non_max_suppression,
-            Cost::PerOperand(64),
+            Cost::By(cost::suppression),
         ).no_gradient();
     /// Boxes of images, resampled to a fixed size.
     CropAndResize
@@ -45,7 +45,7 @@ operators! { 11:
         => function(
             eval::images::non_max_suppression,
             images::non_max_suppression,
-            Cost::PerOperand(64),
+            Cost::By(cost::suppression),
         ).no_gradient();
     /// Boxes that do not overlap a selected box of a higher score.
     NonMaxSuppressionV2
@@ -54,7 +54,7 @@ operators! { 11:
         => function(
             eval::images::non_max_suppression_v2,
             images::non_max_suppression,
-            Cost::PerOperand(64),
+            Cost::By(cost::suppression),
         ).no_gradient();
     /// Boxes above a score that do not overlap a selected box of a higher score.
     NonMaxSuppressionV3
@@ -63,7 +63,7 @@ operators! { 11:
         => function(
             eval::images::non_max_suppression_v2,
             images::non_max_suppression,
-            Cost::PerOperand(64),
+            Cost::By(cost::suppression),
         ).no_gradient();
     /// Boxes above a score that do not overlap a selected box of a higher score, and their number.
     NonMaxSuppressionV4
@@ -73,7 +73,7 @@ operators! { 11:
         => function(
             eval::images::non_max_suppression_v2,
             images::non_max_suppression,
-            Cost::PerOperand(64),
+            Cost::By(cost::suppression),
         ).no_gradient();
     /// Boxes above a score, where overlap with a selected box excludes a box or lowers its score; their
     /// scores and number.
@@ -84,7 +84,7 @@ operators! { 11:
         => function(
             eval::images::non_max_suppression_v2,
             images::non_max_suppression,
-            Cost::PerOperand(64),
+            Cost::By(cost::suppression),
         ).no_gradient();
     /// Images in another size, interpolated by cubic polynomials.
     ResizeBicubic

@@ -233,7 +233,7 @@ operators! { 5:
         "inputs:T sequence_length:int32 -> decoded_indices:top_paths*int64 decoded_values:top_paths*int64 \
          decoded_shape:top_paths*int64 log_probability:T; T:type=float beam_width:int \
          merge_repeated:bool=true top_paths:int"
-        => function(eval::ctc::beam_search, layers::ctc_beam_search, Cost::PerOperand(256)).no_gradient();
+        => function(eval::ctc::beam_search, layers::ctc_beam_search, Cost::By(cost::beam_search)).no_gradient();
     /// The labels of the most probable classes over time.
     CTCGreedyDecoder
         "inputs:T sequence_length:int32 -> decoded_indices:int64 decoded_values:int64 decoded_shape:int64 \
@@ -244,14 +244,14 @@ operators! { 5:
         "inputs:T labels_indices:int64 labels_values:int32 sequence_length:int32 -> loss:T gradient:T; \
          T:type=float ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false \
          preprocess_collapse_repeated:bool=false"
-        => function(eval::ctc::loss, layers::ctc_loss, Cost::PerOperand(64));
+        => function(eval::ctc::loss, layers::ctc_loss, Cost::By(cost::ctc_loss));
     /// The negative logarithms of the probabilities of sequences of labels, whose blank label is 0, and
     /// their gradients.
     CTCLossV2
         "inputs:float labels_indices:int64 labels_values:int32 sequence_length:int32 -> loss:float \
          gradient:float; ctc_merge_repeated:bool=true ignore_longer_outputs_than_inputs:bool=false \
          preprocess_collapse_repeated:bool=false"
-        => function(eval::ctc::loss, layers::ctc_loss, Cost::PerOperand(64));
+        => function(eval::ctc::loss, layers::ctc_loss, Cost::By(cost::ctc_loss));
     /// Images normalized by mean, variance, offset and factor of each channel: the operator of early models.
     BatchNormWithGlobalNormalization
         "t:T m:T v:T beta:T gamma:T -> result:T; T:type scale_after_normalization:bool variance_epsilon:float"
@@ -259,12 +259,12 @@ operators! { 5:
     /// The convolution of images that are padded by reflection.
     FusedPadConv2D
         "input:T paddings:int32 filter:T -> output:T; T:type mode:string padding:string strides:list(int)"
-        => function(eval::layers::pad_conv2d, layers::pad_conv2d, Cost::PerResult(64)).differentiated(Gradient::Expands);
+        => function(eval::layers::pad_conv2d, layers::pad_conv2d, Cost::By(cost::padded_conv2d)).differentiated(Gradient::Expands);
     /// The convolution of images that are resized, then padded by reflection.
     FusedResizeAndPadConv2D
         "input:T size:int32 paddings:int32 filter:T -> output:T; T:type mode:string padding:string \
          resize_align_corners:bool=false strides:list(int)"
-        => function(eval::layers::resize_pad_conv2d, layers::resize_pad_conv2d, Cost::PerResult(64)).differentiated(Gradient::Expands);
+        => function(eval::layers::resize_pad_conv2d, layers::resize_pad_conv2d, Cost::By(cost::padded_conv2d)).differentiated(Gradient::Expands);
     /// A step of long short-term memories.
     LSTMBlockCell
         "x:T cs_prev:T h_prev:T w:T wci:T wcf:T wco:T b:T -> i:T cs:T f:T o:T ci:T co:T h:T; T:type \
@@ -277,7 +277,7 @@ operators! { 5:
         => function(
             eval::cells::lstm_cell_gradient,
             cells::lstm_cell_gradient,
-            Cost::PerOperand(8),
+            Cost::By(cost::lstm),
         ).differentiated(Gradient::Missing);
     /// Long short-term memories over sequences.
     BlockLSTM

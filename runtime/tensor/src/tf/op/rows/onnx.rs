@@ -100,7 +100,7 @@ operators! { 18:
         => function(
             eval::batched_non_max_suppression,
             onnx::batched_non_max_suppression,
-            Cost::PerOperand(64),
+            Cost::By(cost::suppression),
         ).no_gradient();
     /// Regions of images resampled to a fixed size, between pixels.
     _RoiAlign

@@ -1,5 +1,6 @@
 //! Reductions, running sums and segments.
 
+use super::super::cost;
 use super::super::eval;
 use super::super::infer::{arrays, rules};
 use super::super::row::{CONSTANT, Cost, Gradient, function, reduce, scan, segment, sorted_segment};
@@ -167,7 +168,7 @@ operators! { 2:
         => function(
             eval::numbers::edit_distance,
             arrays::edit_distance,
-            Cost::PerOperand(64),
+            Cost::By(cost::edit_distance),
         ).no_gradient();
     /// The numbers of elements in equal parts of a range.
     HistogramFixedWidth

@@ -1,5 +1,6 @@
 //! Sparse and ragged operands.
 
+use super::super::cost;
 use super::super::eval;
 use super::super::infer::{sparse, sparse_arrays};
 use super::super::row::{Cost, Gradient, function};
@@ -26,7 +27,7 @@ operators! { 16:
     SparseTensorDenseMatMul
         "a_indices:Tindices a_values:T a_shape:int64 b:T -> product:T; T:type Tindices:type=int64 \
          adjoint_a:bool=false adjoint_b:bool=false"
-        => function(eval::sparse::sparse_dense_matmul, sparse::sparse_dense_matmul, Cost::PerOperand(8));
+        => function(eval::sparse::sparse_dense_matmul, sparse::sparse_dense_matmul, Cost::By(cost::sparse_matmul));
     /// A dense tensor of a default value, with other values at the given indices.
     SparseToDense
         "sparse_indices:Tindices output_shape:Tindices sparse_values:T default_value:T -> dense:T; T:type \

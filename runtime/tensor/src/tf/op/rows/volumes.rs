@@ -48,12 +48,12 @@ operators! { 13:
     Dilation2DBackpropFilter
         "input:T filter:T out_backprop:T -> filter_backprop:T; T:type padding:string rates:list(int) \
          strides:list(int)"
-        => function(eval::volumes::dilation2d_backprop_filter, volumes::dilation2d_backprop_filter, Cost::PerOperand(16)).differentiated(Gradient::Missing);
+        => function(eval::volumes::dilation2d_backprop_filter, volumes::dilation2d_backprop_filter, Cost::By(cost::dilation2d_backprop)).differentiated(Gradient::Missing);
     /// The gradient of `Dilation2D` for the images.
     Dilation2DBackpropInput
         "input:T filter:T out_backprop:T -> in_backprop:T; T:type padding:string rates:list(int) \
          strides:list(int)"
-        => function(eval::volumes::dilation2d_backprop_input, volumes::dilation2d_backprop_input, Cost::PerOperand(16)).differentiated(Gradient::Missing);
+        => function(eval::volumes::dilation2d_backprop_input, volumes::dilation2d_backprop_input, Cost::By(cost::dilation2d_backprop)).differentiated(Gradient::Missing);
     /// The elements of each window of a volume.
     ExtractVolumePatches
         "input:T -> patches:T; T:type ksizes:list(int) padding:string strides:list(int)"
