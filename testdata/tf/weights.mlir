@@ -153,3 +153,47 @@ func.func @transposed_of_one() -> tensor<1x1x3x2xf32> {
   %x, %y = "tf.PartitionedCall"(%dy) {f = @transposed} : (tensor<1x1x2x1xf32>) -> (tensor<1x1x3x2xf32>, tensor<1x1x4x2xf32>)
   tfrt.return %x : tensor<1x1x3x2xf32>
 }
+
+// Products of more axes: a batch with a matrix, one written with transposed weights, a projection to heads.
+// CHECK-LABEL: func.func @of_more_axes
+// CHECK-NOT: tf.Mul
+// CHECK-DAG: %[[V:.*]] = "tf.Const"() <{value = dense<{{\[\[}}2.000000e+00, 6.000000e+00], [6.000000e+00, 1.200000e+01]]> : tensor<2x2xf32>}>
+// CHECK-DAG: %[[T:.*]] = "tf.Const"() <{value = dense<{{\[\[}}2.000000e+00, 4.000000e+00], [9.000000e+00, 1.200000e+01]]> : tensor<2x2xf32>}>
+// CHECK-DAG: %[[H:.*]] = "tf.Const"() <{value = dense<{{\[\[\[}}5.000000e-01], [1.000000e+00]], {{\[\[}}1.500000e+00], [2.000000e+00]]]> : tensor<2x2x1xf32>}>
+// CHECK-DAG: %[[K:.*]] = "tf.Const"() <{value = dense<{{\[\[\[}}2.000000e+00], [6.000000e+00]], {{\[\[}}6.000000e+00], [1.200000e+01]]]> : tensor<2x2x1xf32>}>
+// CHECK-DAG: "tf.BatchMatMulV2"(%arg0, %[[V]])
+// CHECK-DAG: "tf.BatchMatMulV2"(%arg0, %[[T]]) <{adj_y = true}>
+// CHECK-DAG: "tf.Einsum"(%arg0, %[[H]])
+// CHECK-DAG: "tf.Einsum"(%arg0, %[[K]])
+// CHECK-NOT: tf.Mul
+// CHECK: return
+func.func @of_more_axes(%x: tensor<1x3x2xf32>) -> (tensor<1x3x2xf32>, tensor<1x3x2xf32>, tensor<1x3x2x1xf32>, tensor<1x3x2x1xf32>) {
+  %w = "tf.Const"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %heads = "tf.Const"() {value = dense<[[[1.0], [2.0]], [[3.0], [4.0]]]> : tensor<2x2x1xf32>} : () -> tensor<2x2x1xf32>
+  %c = "tf.Const"() {value = dense<[2.0, 3.0]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %rows = "tf.Const"() {value = dense<[[2.0], [3.0]]> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %half = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %bias = "tf.Const"() {value = dense<[[1.0], [2.0]]> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %v = "tf.BatchMatMulV2"(%x, %w) : (tensor<1x3x2xf32>, tensor<2x2xf32>) -> tensor<1x3x2xf32>
+  %vc = "tf.Mul"(%v, %c) : (tensor<1x3x2xf32>, tensor<2xf32>) -> tensor<1x3x2xf32>
+  %t = "tf.BatchMatMulV2"(%x, %w) {adj_y = true} : (tensor<1x3x2xf32>, tensor<2x2xf32>) -> tensor<1x3x2xf32>
+  %tc = "tf.Mul"(%t, %c) : (tensor<1x3x2xf32>, tensor<2xf32>) -> tensor<1x3x2xf32>
+  %h = "tf.Einsum"(%x, %heads) {N = 2 : i64, equation = "abc,cde->abde"} : (tensor<1x3x2xf32>, tensor<2x2x1xf32>) -> tensor<1x3x2x1xf32>
+  %hb = "tf.AddV2"(%h, %bias) : (tensor<1x3x2x1xf32>, tensor<2x1xf32>) -> tensor<1x3x2x1xf32>
+  %hc = "tf.Mul"(%hb, %half) : (tensor<1x3x2x1xf32>, tensor<f32>) -> tensor<1x3x2x1xf32>
+  %k = "tf.Einsum"(%x, %heads) {N = 2 : i64, equation = "abc,cde->abde"} : (tensor<1x3x2xf32>, tensor<2x2x1xf32>) -> tensor<1x3x2x1xf32>
+  %kc = "tf.Mul"(%k, %rows) : (tensor<1x3x2x1xf32>, tensor<2x1xf32>) -> tensor<1x3x2x1xf32>
+  tfrt.return %vc, %tc, %hc, %kc : tensor<1x3x2xf32>, tensor<1x3x2xf32>, tensor<1x3x2x1xf32>, tensor<1x3x2x1xf32>
+}
+
+// EXEC: 'more_axes_of_one' returned array({{\[\[\[}}14., 30.],
+// EXEC-NEXT: [2., 6.],
+// EXEC-NEXT: [6., 12.{{\]\]\]}}
+// EXEC: array({{\[\[\[}}10., 33.],
+// EXEC: array({{\[\[\[}}[4. ],
+// EXEC: array({{\[\[\[\[}}14.],
+func.func @more_axes_of_one() -> (tensor<1x3x2xf32>, tensor<1x3x2xf32>, tensor<1x3x2x1xf32>, tensor<1x3x2x1xf32>) {
+  %x = "tf.Const"() {value = dense<[[[1.0, 2.0], [1.0, 0.0], [0.0, 1.0]]]> : tensor<1x3x2xf32>} : () -> tensor<1x3x2xf32>
+  %a, %b, %c, %d = "tf.PartitionedCall"(%x) {f = @of_more_axes} : (tensor<1x3x2xf32>) -> (tensor<1x3x2xf32>, tensor<1x3x2xf32>, tensor<1x3x2x1xf32>, tensor<1x3x2x1xf32>)
+  tfrt.return %a, %b, %c, %d : tensor<1x3x2xf32>, tensor<1x3x2xf32>, tensor<1x3x2x1xf32>, tensor<1x3x2x1xf32>
+}

@@ -4,6 +4,7 @@
 //! Mul(Conv2D(x, w), c)                 ─▶ Conv2D(x, w*c)
 //! Mul(BiasAdd(Conv2D(x, w), b), c)     ─▶ BiasAdd(Conv2D(x, w*c), b*c)
 //! Mul(Reshape(MatMul(x, w)), c)        ─▶ Reshape(MatMul(x, w*c))        the same for Transpose
+//! Mul(Einsum(x, w), c)                 ─▶ Einsum(x, w*c)
 //! Conv2D(Pad(x), w) {VALID}            ─▶ Conv2D(x, w) {EXPLICIT}
 //! MaxPool(Pad(Relu(x))) {VALID}        ─▶ MaxPool(Relu(x)) {EXPLICIT}
 //! Conv2DBackpropInput(n, w, dy)        ─▶ Conv2D(dy, Transpose(ReverseV2(w)))          stride 1, w constant
@@ -73,7 +74,7 @@ fn reshaped(b: &mut Builder<'_, '_>, constant: ValueId, to: &[i64]) -> Option<Va
 }
 
 /// The operators through which a factor can be moved, and the products.
-const PASSING: [Op; 9] = [
+const PASSING: [Op; 12] = [
     Op::BiasAdd,
     Op::Add,
     Op::AddV2,
@@ -83,6 +84,9 @@ const PASSING: [Op; 9] = [
     Op::Conv2D,
     Op::DepthwiseConv2dNative,
     Op::MatMul,
+    Op::BatchMatMul,
+    Op::BatchMatMulV2,
+    Op::Einsum,
 ];
 
 /// The operator that makes `value`, if a factor along `axis` can be moved in front of it.
@@ -178,24 +182,57 @@ fn scaled(b: &mut Builder<'_, '_>, value: ValueId, factor: Factor, depth: usize)
             replacement(b, op, kind, &[x, to])
         }
         _ => {
-            let own_axis = if kind == Op::MatMul { 1 } else { channels(m, op) };
             let fits = kind != Op::MatMul || shape(m, value)?.len() == 2;
-            if !fits || !has_own_weights(m, op) || axis.is_some_and(|axis| axis != own_axis) {
+            if !fits || m.n_operands(op) != 2 || !has_own_weights(m, op) {
                 return None;
             }
-            let weights = m.operand(op, 1);
-            let weight_dims = dims(m, weights)?.to_vec();
-            let spread = match (axis, kind) {
-                (Some(_), Op::DepthwiseConv2dNative) => reshaped(b, constant, weight_dims.get(2..)?)?,
-                (Some(_), Op::MatMul) if flag(m, op, "transpose_b") => {
-                    reshaped(b, constant, &[*weight_dims.first()?, 1])?
-                }
-                _ => constant,
+            let (weights, rank) = (m.operand(op, 1), shape(m, value)?.len());
+            let spread = match axis {
+                None => constant,
+                Some(axis) => along_weights(b, (op, kind), constant, (axis, rank))?,
             };
             let weights = b.one(Op::Mul, &[weights, spread]).ok()?;
             b.op(kind, &[x, weights]).attrs_of(op, |_| true).like(value).one().ok()
         }
     }
+}
+
+/// The factors along an axis of a product, of this rank, in a shape in which they multiply its weights.
+fn along_weights(
+    b: &mut Builder<'_, '_>,
+    (op, kind): (OpId, Op),
+    factors: ValueId,
+    (axis, rank): (usize, usize),
+) -> Option<ValueId> {
+    let m = b.ir();
+    let weights = dims(m, m.operand(op, 1))?.to_vec();
+    let own_axis = match kind {
+        Op::Conv2D | Op::DepthwiseConv2dNative => channels(m, op),
+        Op::Einsum => axis,
+        _ => rank - 1,
+    };
+    let is_transposed = flag(m, op, "transpose_b") || flag(m, op, "adj_y");
+    match kind {
+        _ if axis != own_axis => None,
+        Op::DepthwiseConv2dNative => reshaped(b, factors, weights.get(2..)?),
+        Op::Einsum => {
+            let at = axis_of_weights(m, op, axis)?;
+            let mut to = vec![1; weights.len().checked_sub(at)?];
+            *to.first_mut()? = weights[at];
+            reshaped(b, factors, &to)
+        }
+        _ if is_transposed => reshaped(b, factors, &[*weights.get(weights.len().checked_sub(2)?)?, 1]),
+        _ => Some(factors),
+    }
+}
+
+/// The axis of an einsum's right operand that an axis of its result is, if the left one lacks it.
+fn axis_of_weights(m: &Module, op: OpId, axis: usize) -> Option<usize> {
+    let equation = m.attr_named(op, "equation").and_then(|attr| m.cx.as_str(attr))?;
+    let (operands, result) = equation.split_once("->").filter(|_| !equation.contains('.'))?;
+    let (left, right) = operands.split_once(',')?;
+    let label = result.trim().chars().nth(axis).filter(|&label| !left.contains(label))?;
+    right.trim().chars().position(|other| other == label)
 }
 
 /// The patterns that take a `Pad` of an image into its user.
