@@ -301,7 +301,7 @@ impl NGrams {
             ends.push(n as i64);
         }
         if splits == 0 || data.num_elements() == 0 {
-            // TensorFlow's answer for data without rows, and for rows that are all empty: they are not padded.
+            // TensorFlow's answer for data without rows, and for rows that are all empty.
             let empty = vec![&[][..]; data.num_elements()];
             let none = HostTensor::zeros(dtype, Shape::new(&[splits]).map_err(refused)?, allocator);
             let shape = Shape::new(&[empty.len()]).map_err(refused)?;

@@ -1,8 +1,8 @@
 //! Operators that search texts: regular expressions, stop words, separators, n-grams.
 //!
-//! Patterns are RE2's, translated by `re2`; time is linear in the text. Texts that are searched must be UTF-8.
-//! A rewrite with a group that the pattern lacks leaves texts as they are. The operators of ONNX follow its
-//! specification.
+//! Patterns are RE2's, translated by `re2`; time is linear in the text. Texts that are searched must be
+//! UTF-8. A rewrite with a group that the pattern lacks leaves texts as they are. The operators of ONNX
+//! follow its specification.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -11,6 +11,7 @@
 use super::attrs::Attrs;
 use super::infer::{Node, Operand, Rule, infer_in};
 use super::signature::Signature;
+use super::types::Type;
 use crate::TensorError;
 use crate::tf::PartialShape;
 
@@ -56,10 +57,13 @@ pub(super) fn work(
         let given = operands.iter().map(|operand| (operand.ty, &operand.shape));
         let made = results.iter().map(|result| (result.ty, &result.shape));
         let moved = || {
-            given.clone().chain(made).try_fold(0u64, |sum, (ty, shape)| {
+            let bytes = |(ty, shape): (Type, &PartialShape)| {
                 let size = ty.dtype().map_or(8, |dtype| dtype.size() as u64);
-                Some(sum.saturating_add(elements(shape)?.saturating_mul(size)))
-            })
+                Some(elements(shape)?.saturating_mul(size))
+            };
+            // The number of results may depend on the operands' values.
+            let known = made.clone().filter_map(bytes).fold(0u64, u64::saturating_add);
+            given.clone().try_fold(known, |sum, operand| Some(sum.saturating_add(bytes(operand)?)))
         };
         let (flops, bytes) = match cost {
             Cost::Free => (Some(0), Some(0)),
