@@ -1,6 +1,6 @@
-//! Loops over slices of the integers and floats that programs use most, which the compiler vectorizes: for the
-//! dtypes that the other modules, written for f32, do not know. Each loop of each dtype is code, so the other
-//! dtypes are converted to i64, or they are left to the reference.
+//! Loops over slices of the integers and floats that programs use most, which the compiler vectorizes: for
+//! the dtypes that the other modules, written for f32, do not know. Each loop of each dtype is code, so the
+//! other dtypes are converted to i64, or they are left to the reference.
 //!
 //! ```text
 //! with_native!(dtype, T => ..) ─▶ T: Native ─┬─ zip, compare      two slices of one length
@@ -22,7 +22,8 @@ use super::zip::Comparison;
 use super::{Isa, IsaKind};
 use crate::{Element, I1};
 
-/// The elements that are reduced side by side: four registers of 64-bit numbers of the widest instruction set.
+/// The elements that are reduced side by side: four registers of 64-bit numbers of the widest instruction
+/// set.
 const LANES: usize = 32;
 
 /// The length of the parts of a row that are added up one after another. Longer rows are halved, so that the
@@ -131,7 +132,7 @@ pub(crate) enum Reduction {
 
 /// A number of the machine.
 pub(crate) trait Native: Element + PartialOrd {
-    /// What its sums are accumulated in.
+    /// The type in which its sums are accumulated.
     type Acc: Copy + Send + PartialEq;
 
     /// `out = f(a, b)` for three slices of one length; false if the type lacks the function.
@@ -172,8 +173,8 @@ pub(crate) trait Native: Element + PartialOrd {
     fn keep_extremes(isa: Isa, largest: bool, row: i64, x: &[Self], best: &mut [Self], at: &mut [i64]);
 }
 
-/// Evaluates `$body` with `$t` as the Rust type of the [`DType`](crate::DType) `$dtype`, or `$other` if that is
-/// no [`Native`] type.
+/// Evaluates `$body` with `$t` as the Rust type of the [`DType`](crate::DType) `$dtype`, or `$other` if that
+/// is no [`Native`] type.
 macro_rules! with_native {
     ($dtype:expr, $t:ident => $body:expr, _ => $other:expr) => {
         $crate::simd::with_native!(@ $dtype, $t, $body, $other, UI8 u8, I32 i32, I64 i64, F32 f32, F64 f64)
@@ -206,7 +207,7 @@ macro_rules! each_loop {
 }
 
 /// Arithmetic of the numbers of a type.
-trait Arithmetic: Sized {
+trait NativeLoops: Sized {
     fn zip(op: NativeOp, a: &[Self], b: &[Self], out: &mut [Self]) -> bool;
     fn map(map: NativeMap, x: &[Self], out: &mut [Self]) -> bool;
 }
@@ -231,7 +232,7 @@ fn each_number<T: Copy>((x, out): (&[T], &mut [T]), f: impl Fn(T) -> T) {
 
 macro_rules! integers {
     ($($ty:ident [$abs:expr, $sign:expr])*) => {$(
-        impl Arithmetic for $ty {
+        impl NativeLoops for $ty {
             #[inline(always)]
             fn zip(op: NativeOp, a: &[$ty], b: &[$ty], out: &mut [$ty]) -> bool {
                 const ZERO: $ty = 0;
@@ -281,7 +282,7 @@ macro_rules! integers {
 }
 integers! { u8 [|x| x, |x| x.min(1)] i32 [i32::wrapping_abs, i32::signum] i64 [i64::wrapping_abs, i64::signum] }
 
-impl Arithmetic for f32 {
+impl NativeLoops for f32 {
     /// The limits alone: the other functions of f32 are in `binary.rs` and `functions.rs`.
     #[inline(always)]
     fn zip(op: NativeOp, a: &[f32], b: &[f32], out: &mut [f32]) -> bool {
@@ -297,7 +298,7 @@ impl Arithmetic for f32 {
     }
 }
 
-impl Arithmetic for f64 {
+impl NativeLoops for f64 {
     #[inline(always)]
     fn zip(op: NativeOp, a: &[f64], b: &[f64], out: &mut [f64]) -> bool {
         each_loop!(NativeOp op, each_pair(a, b, out):
@@ -359,7 +360,7 @@ macro_rules! accumulated {
 }
 accumulated! { u8 => u64 i32 => i64 i64 => i64 f32 => f64 f64 => f64 }
 
-/// What numbers are accumulated in.
+/// A type in which numbers are accumulated.
 trait Accumulator: Copy {
     fn start(reduction: Reduction) -> Self;
     /// Adds one number.
@@ -528,12 +529,7 @@ macro_rules! compiled_for {
         fn avx2($($arg: $type),*) $(-> $result)? {
             $body
         }
-        match $isa.0 {
-            IsaKind::Portable => $body,
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: an Isa of these kinds exists only if detection found AVX2 and FMA.
-            IsaKind::Avx2 | IsaKind::Avx512 => unsafe { avx2($($arg),*) },
-        }
+        dispatch!($isa, $body, avx2($($arg),*), avx2($($arg),*))
     }};
 }
 
@@ -544,13 +540,13 @@ macro_rules! natives {
 
             fn zip(isa: Isa, op: NativeOp, a: &[$ty], b: &[$ty], out: &mut [$ty]) -> bool {
                 compiled_for!($kind, isa, |op: NativeOp, a: &[$ty], b: &[$ty], out: &mut [$ty]| -> bool {
-                    <$ty as Arithmetic>::zip(op, a, b, out)
+                    <$ty as NativeLoops>::zip(op, a, b, out)
                 })
             }
 
             fn map(isa: Isa, map: NativeMap, x: &[$ty], out: &mut [$ty]) -> bool {
                 compiled_for!($kind, isa, |map: NativeMap, x: &[$ty], out: &mut [$ty]| -> bool {
-                    <$ty as Arithmetic>::map(map, x, out)
+                    <$ty as NativeLoops>::map(map, x, out)
                 })
             }
 

@@ -1,4 +1,5 @@
-//! Functions of f64, and of f32 computed in f64, written so that loops over them vectorize. Each is within 2 ulp.
+//! Functions of f64, and of f32 computed in f64, written so that loops over them vectorize. Each is within 2
+//! ulp.
 //!
 //! ```text
 //! e^x       2^n * e^r       n the integer nearest to x / ln 2, |r| <= ln 2 / 2; ln 2 in two parts
@@ -8,10 +9,10 @@
 //! x^y       e^(y * log x) for f32: f64 has the digits that the logarithm loses
 //! ```
 //!
-//! Polynomials are Taylor's, which on these intervals need one or two terms more than the best ones. There are
-//! no branches, only selections: what the formulas do not cover (large angles, powers of what is not positive)
-//! is computed by the standard library afterwards, number by number, so that no result depends on its
-//! neighbours.
+//! Polynomials are Taylor's, which on these intervals need one or two terms more than the best ones. There
+//! are no branches, only selections: what the formulas do not cover (large angles, powers of what is not
+//! positive) is computed by the standard library afterwards, number by number, so that no result depends on
+//! its neighbours.
 
 #![allow(
     clippy::needless_range_loop,
@@ -56,8 +57,8 @@ fn polynomial<const FMA: bool, const N: usize>(x: f64, coefficients: [f64; N]) -
     p
 }
 
-/// The inverses of the factorials of `first`, `first + step`, and so on, for N terms, the last one first. They
-/// have alternating signs if `step` is 2.
+/// The inverses of the factorials of `first`, `first + step`, and so on, for N terms, the last one first.
+/// They have alternating signs if `step` is 2.
 const fn taylor<const N: usize>(first: u64, step: u64) -> [f64; N] {
     let mut terms = [0.0; N];
     let mut i = 0;
@@ -182,7 +183,8 @@ fn tanh<const FMA: bool>(x: f64) -> f64 {
     let (n, r) = reduced_expm1::<FMA>(clamp(2.0 * x.abs(), 0.0, 44.0));
     let scale = power_of_two(n);
     let expm1 = fma::<FMA>(r, scale, scale - 1.0);
-    // The rounding errors of the divisor and of the quotient; the inverse of the divisor is (1 - quotient) / 2.
+    // The rounding errors of the divisor and of the quotient; the inverse of the divisor is (1 - quotient) /
+    // 2.
     let divisor = expm1 + 2.0;
     let lost = expm1 - (divisor - 2.0);
     let quotient = expm1 / divisor;

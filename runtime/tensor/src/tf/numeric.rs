@@ -288,8 +288,8 @@ integers! {
     u64: |x| x as u64;
 }
 
-/// [`Number::sort`] of floats of type `$ty`, by integers of type `$bits`: those of positive numbers have the order
-/// of the numbers, and so have those of negative numbers with their other bits inverted.
+/// [`Number::sort`] of floats of type `$ty`, by integers of type `$bits`: those of positive numbers have the
+/// order of the numbers, and so have those of negative numbers with their other bits inverted.
 macro_rules! sort_floats {
     ($numbers:ident, $ty:ident, $bits:ident) => {{
         $numbers.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = $ty::NAN);

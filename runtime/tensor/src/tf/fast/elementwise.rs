@@ -212,8 +212,8 @@ pub fn binary(op: Binary, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Result<H
     }
 }
 
-/// True if the power of `a` by `b` is its square: if `b` is a single 2, and not for 16-bit floats, whose power is
-/// rounded once.
+/// True if the power of `a` by `b` is its square: if `b` is a single 2, and not for 16-bit floats, whose
+/// power is rounded once.
 pub(in crate::tf) fn is_square(a: &HostTensor, b: &HostTensor) -> Result<bool, TensorError> {
     if b.num_elements() != 1 || b.shape().rank() > a.shape().rank() || a.dtype() == DType::I1 || is_half(a) {
         return Ok(false);
@@ -510,8 +510,8 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
     }
 }
 
-/// `Cast` of integers, but those of 64 bits without a sign, and of booleans, in blocks by way of i64: code for
-/// each dtype instead of each pair. Other pairs: `None`.
+/// `Cast` of integers, but those of 64 bits without a sign, and of booleans, in blocks by way of i64: code
+/// for each dtype instead of each pair. Other pairs: `None`.
 fn cast_integers(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<Option<HostTensor>, TensorError> {
     const NUMBERS: usize = 512;
     let widen: fn(&[u8], &mut [i64]) = match x.dtype() {

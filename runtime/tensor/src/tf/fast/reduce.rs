@@ -69,7 +69,7 @@ pub fn reduce(
     }
     let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
     with_native!(x.dtype(), T => {
-        let runs = Runs::new(x.shape(), &set)?;
+        let runs = Matrices::new(x.shape(), &set)?;
         let out = HostTensor::allocate(x.dtype(), Shape::new(&kept)?, cx.allocator)?;
         {
             let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
@@ -84,7 +84,8 @@ pub fn reduce(
     }, _ => reference::reduce(op, x, axes, keep_dims, cx.allocator))
 }
 
-/// [`reduce`] of booleans: of their bytes, the largest of which tells if any is true, the smallest if all are.
+/// [`reduce`] of booleans: of their bytes, the largest of which tells if any is true, the smallest if all
+/// are.
 fn truth(
     op: Reduce,
     x: &HostTensor,
@@ -93,7 +94,7 @@ fn truth(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
-    let runs = Runs::new(x.shape(), &set)?;
+    let runs = Matrices::new(x.shape(), &set)?;
     let out = HostTensor::allocate(DType::I1, Shape::new(&kept)?, cx.allocator)?;
     {
         let (from, mut to) = (x.read::<I1>()?, out.write::<I1>()?);
@@ -112,7 +113,7 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     run(
         Reduction::Squares,
         &x.read::<f32>()?,
-        &Runs::one(x.num_elements()),
+        &Matrices::one(x.num_elements()),
         &mut out.write::<f32>()?,
         |sum| (sum / 2.0) as f32,
         cx,
@@ -121,25 +122,25 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
 }
 
 /// How a tensor is reduced.
-struct Runs {
+struct Matrices {
     /// The length and the step of each kept run before the matrix.
     outer: Vec<(usize, usize)>,
-    /// Where the matrices of one result begin, relative to each other: combinations of the reduced runs before
-    /// the last matrix.
+    /// Where the matrices of one result begin, relative to each other: combinations of the reduced runs
+    /// before the last matrix.
     starts: Vec<usize>,
     /// The rows and columns of the matrix. Its rows are reduced to one; a single column is a contiguous row.
     count: usize,
     inner: usize,
 }
 
-impl Runs {
+impl Matrices {
     /// A single row.
-    fn one(count: usize) -> Runs {
-        Runs { outer: Vec::new(), starts: vec![0], count, inner: 1 }
+    fn one(count: usize) -> Matrices {
+        Matrices { outer: Vec::new(), starts: vec![0], count, inner: 1 }
     }
 
     /// The runs of a shape with a mask of reduced axes.
-    fn new(shape: &Shape, set: &[bool]) -> Result<Runs, TensorError> {
+    fn new(shape: &Shape, set: &[bool]) -> Result<Matrices, TensorError> {
         let mut runs: Vec<(usize, bool)> = Vec::new();
         for (&dim, &reduced) in shape.dims().iter().zip(set).filter(|(dim, _)| **dim != 1) {
             match runs.last_mut() {
@@ -162,7 +163,7 @@ impl Runs {
             }
             step *= len;
         }
-        Ok(Runs { outer, starts, count, inner })
+        Ok(Matrices { outer, starts, count, inner })
     }
 
     /// The number of elements that are reduced to one.
@@ -184,7 +185,7 @@ impl Runs {
 fn run<T: Native, R: Send>(
     reduction: Reduction,
     x: &[T],
-    runs: &Runs,
+    runs: &Matrices,
     out: &mut [R],
     finish: impl Fn(T::Acc) -> R + Sync,
     cx: &Cx<'_>,
@@ -222,7 +223,7 @@ fn run<T: Native, R: Send>(
     }
     let is_one_row = runs.outer.is_empty();
     cx.parts(out, (if is_one_row { COLUMNS } else { inner }, cost), &|first, out| {
-        let mut columns = Columns::<T> {
+        let mut columns = ColumnSums::<T> {
             isa,
             reduction,
             acc: [T::start(reduction); COLUMNS],
@@ -246,7 +247,7 @@ fn run<T: Native, R: Send>(
 }
 
 /// The reduction of some columns.
-struct Columns<T: Native> {
+struct ColumnSums<T: Native> {
     isa: Isa,
     reduction: Reduction,
     acc: [T::Acc; COLUMNS],
@@ -254,7 +255,7 @@ struct Columns<T: Native> {
     part: [T::Acc; COLUMNS],
 }
 
-impl<T: Native> Columns<T> {
+impl<T: Native> ColumnSums<T> {
     /// Adds columns `range` of a matrix of `inner` columns.
     fn add(&mut self, matrix: &[T], inner: usize, range: Range<usize>) {
         let n = range.len();
