@@ -69,7 +69,7 @@ pub fn reduce(
     }
     let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
     with_native!(x.dtype(), T => {
-        let runs = Matrices::new(x.shape(), &set)?;
+        let runs = ReducedRuns::new(x.shape(), &set)?;
         let out = HostTensor::allocate(x.dtype(), Shape::new(&kept)?, cx.allocator)?;
         {
             let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
@@ -94,7 +94,7 @@ fn truth(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
-    let runs = Matrices::new(x.shape(), &set)?;
+    let runs = ReducedRuns::new(x.shape(), &set)?;
     let out = HostTensor::allocate(DType::I1, Shape::new(&kept)?, cx.allocator)?;
     {
         let (from, mut to) = (x.read::<I1>()?, out.write::<I1>()?);
@@ -113,7 +113,7 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     run(
         Reduction::Squares,
         &x.read::<f32>()?,
-        &Matrices::one(x.num_elements()),
+        &ReducedRuns::one(x.num_elements()),
         &mut out.write::<f32>()?,
         |sum| (sum / 2.0) as f32,
         cx,
@@ -122,7 +122,7 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
 }
 
 /// How a tensor is reduced.
-struct Matrices {
+struct ReducedRuns {
     /// The length and the step of each kept run before the matrix.
     outer: Vec<(usize, usize)>,
     /// Where the matrices of one result begin, relative to each other: combinations of the reduced runs
@@ -133,14 +133,14 @@ struct Matrices {
     inner: usize,
 }
 
-impl Matrices {
+impl ReducedRuns {
     /// A single row.
-    fn one(count: usize) -> Matrices {
-        Matrices { outer: Vec::new(), starts: vec![0], count, inner: 1 }
+    fn one(count: usize) -> ReducedRuns {
+        ReducedRuns { outer: Vec::new(), starts: vec![0], count, inner: 1 }
     }
 
     /// The runs of a shape with a mask of reduced axes.
-    fn new(shape: &Shape, set: &[bool]) -> Result<Matrices, TensorError> {
+    fn new(shape: &Shape, set: &[bool]) -> Result<ReducedRuns, TensorError> {
         let mut runs: Vec<(usize, bool)> = Vec::new();
         for (&dim, &reduced) in shape.dims().iter().zip(set).filter(|(dim, _)| **dim != 1) {
             match runs.last_mut() {
@@ -163,7 +163,7 @@ impl Matrices {
             }
             step *= len;
         }
-        Ok(Matrices { outer, starts, count, inner })
+        Ok(ReducedRuns { outer, starts, count, inner })
     }
 
     /// The number of elements that are reduced to one.
@@ -185,7 +185,7 @@ impl Matrices {
 fn run<T: Native, R: Send>(
     reduction: Reduction,
     x: &[T],
-    runs: &Matrices,
+    runs: &ReducedRuns,
     out: &mut [R],
     finish: impl Fn(T::Acc) -> R + Sync,
     cx: &Cx<'_>,
