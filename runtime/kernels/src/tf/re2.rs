@@ -143,7 +143,7 @@ impl Translator<'_> {
                     ':' => break,
                     // A name: to its end nothing is translated.
                     'P' | '<' => {
-                        while let Some(c) = self.rest.next() {
+                        for c in self.rest.by_ref() {
                             self.out.push(c);
                             if c == '>' {
                                 break;

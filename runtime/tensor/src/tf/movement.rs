@@ -57,9 +57,14 @@ pub fn tile(
         return invalid("Tile", format!("multiples {multiples:?} do not fit shape {}", x.shape()));
     };
     gather_offsets(x, Shape::new(&tiled)?, &[], &Cx::serial(allocator), || {
+        // Two axes for each: the copies, and the positions in one.
         let axes = dims.iter().zip(&tiled).zip(strides(x.shape()));
-        let table = |((&dim, &len), s)| Ok(AxisMap::Table(collected((0..len).map(|i: usize| i % dim * s))?));
-        axes.map(table).collect()
+        Ok(axes
+            .flat_map(|((&dim, &len), stride)| {
+                let copies = AxisMap::Step { len: len / dim.max(1), start: 0, step: 0 };
+                [copies, AxisMap::Step { len: dim, start: 0, step: stride.cast_signed() }]
+            })
+            .collect())
     })
 }
 

@@ -14,6 +14,7 @@ use std::ops::Deref;
 
 use super::fast::Cx;
 use crate::interrupt::STEPS;
+use crate::scratch::push;
 use crate::{HostTensor, Shape, TensorError};
 
 /// The offset of an absent element.
@@ -230,6 +231,7 @@ pub(crate) fn gather_offsets(
         let from = &*from;
         let mut maps = merged(maps()?, STEPS);
         let last = maps.pop().unwrap_or(AxisMap::Step { len: 1, start: 0, step: 0 });
+        let runs = runs_of(&last)?;
         let gather_row = match x.dtype().size() {
             1 => gather_row::<1>,
             2 => gather_row::<2>,
@@ -242,14 +244,46 @@ pub(crate) fn gather_offsets(
             let starts = Offsets::starting_at(&maps[..], first / row);
             to.chunks_exact_mut(row)
                 .zip(starts)
-                .for_each(|(to, start)| gather_row(from, pad, start, &last, to));
+                .for_each(|(to, start)| gather_row(from, pad, start, (&last, &runs), to));
         });
     }
     Ok(out)
 }
 
-/// Copies the elements, of `N` bytes each, along the last axis.
-fn gather_row<const N: usize>(from: &[u8], pad: &[u8], start: usize, last: &AxisMap, row: &mut [u8]) {
+/// Neighbouring positions of a table whose offsets are one after another, or all [`OUTSIDE`].
+struct TableRun {
+    at: usize,
+    len: usize,
+}
+
+/// The runs of a table, if they are long; otherwise none.
+fn runs_of(map: &AxisMap) -> Result<Vec<TableRun>, TensorError> {
+    let mut runs: Vec<TableRun> = Vec::new();
+    let AxisMap::Table(table) = map else { return Ok(runs) };
+    for &at in table {
+        let is_next = |run: &TableRun| match run.at {
+            OUTSIDE => at == OUTSIDE,
+            first => at == first + run.len,
+        };
+        if let Some(run) = runs.last_mut().filter(|run| is_next(run)) {
+            run.len += 1;
+        } else if runs.len() > table.len() / 8 {
+            return Ok(Vec::new());
+        } else {
+            push(&mut runs, TableRun { at, len: 1 })?;
+        }
+    }
+    Ok(runs)
+}
+
+/// Copies the elements, of `N` bytes each, along the last axis, by the runs of its table if there are any.
+fn gather_row<const N: usize>(
+    from: &[u8],
+    pad: &[u8],
+    start: usize,
+    (last, runs): (&AxisMap, &[TableRun]),
+    row: &mut [u8],
+) {
     let from = from.as_chunks::<N>().0;
     let row = row.as_chunks_mut::<N>().0;
     let pad = pad.first_chunk::<N>().copied().unwrap_or([0; N]);
@@ -260,6 +294,17 @@ fn gather_row<const N: usize>(from: &[u8], pad: &[u8], start: usize, last: &Axis
         }
         AxisMap::Step { .. } => {
             row.iter_mut().enumerate().for_each(|(i, slot)| *slot = from[start + last.at(i)]);
+        }
+        AxisMap::Table(_) if !runs.is_empty() => {
+            let mut rest = row;
+            for run in runs {
+                let (part, others) = rest.split_at_mut(run.len);
+                match run.at {
+                    OUTSIDE => part.fill(pad),
+                    at => part.copy_from_slice(&from[start + at..][..run.len]),
+                }
+                rest = others;
+            }
         }
         AxisMap::Table(table) => {
             for (slot, &at) in row.iter_mut().zip(table) {
