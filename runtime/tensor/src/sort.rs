@@ -26,9 +26,12 @@ pub const AT_ONCE: usize = 1 << 18;
 
 /// The positions of keys in ascending order.
 pub fn sorted_by_keys(keys: impl ExactSizeIterator<Item = u64>) -> Result<Vec<usize>, TensorError> {
+    if keys.len() > AT_ONCE {
+        return positions(sorted(collected(keys.zip(0..))?)?);
+    }
     let keys: Vec<u64> = collected(keys)?;
     let (least, greatest) = keys.iter().fold((u64::MAX, 0), |(a, b), &key| (a.min(key), b.max(key)));
-    if keys.len() <= AT_ONCE && greatest.saturating_sub(least) <= u64::from(u32::MAX) {
+    if greatest.saturating_sub(least) <= u64::from(u32::MAX) {
         expect_not_interrupted()?;
         let words = keys.iter().zip(0..).map(|(key, i): (&u64, u64)| (key - least) << 32 | i);
         let mut words: Vec<u64> = collected(words)?;

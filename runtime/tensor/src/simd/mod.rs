@@ -17,11 +17,11 @@
 //!                       ├─ winograd  input and output transforms                        (winograd.rs)
 //!                       ├─ finish    the epilogue of a tile: bias, residual, function    (finish.rs)
 //!                       ├─ map_rows  softmax, layer norm                               (rows.rs)
-//!                       ├─ Native    loops over any integers and floats                 (native.rs)
+//!                       ├─ Native    loops over ui8, i32, i64, f32 and f64              (native.rs)
 //!                       ├─ norm_sums  moments of a batch, and its gradient            (moments.rs)
 //!                       ├─ arithmetic  two operands, the second broadcast              (binary.rs)
 //!                       ├─ zip       a step of a fused program                          (zip.rs)
-//!                       ├─ map_wide  functions of f64                                   (wide.rs)
+//!                       ├─ map_wide  functions of f64, sines and powers of f32          (wide.rs)
 //!                       └─ map       one function over a slice                        (functions.rs)
 //! ```
 //!
@@ -125,7 +125,7 @@ pub(crate) use layout::{
 };
 pub use layout::{PANEL, Precision};
 pub(crate) use moments::NormSlopes;
-pub(crate) use native::{Native, NativeMap, NativeOp, Reduction, Truth, truths, with_native};
+pub(crate) use native::{Native, NativeMap, NativeOp, Reduction, Truth, compare_slices, truths, with_native};
 pub(crate) use planes::{ACROSS, Block, Planes};
 pub(crate) use rows::RowFunction;
 pub(crate) use taps::NO_TAP;

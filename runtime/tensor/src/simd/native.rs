@@ -22,8 +22,7 @@ use super::zip::Comparison;
 use super::{Isa, IsaKind};
 use crate::{Element, I1};
 
-/// The elements that are reduced side by side: four registers of 64-bit numbers of the widest instruction
-/// set.
+/// The numbers that are reduced side by side: eight registers of AVX2 of 64-bit numbers.
 const LANES: usize = 32;
 
 /// The length of the parts of a row that are added up one after another. Longer rows are halved, so that the
@@ -69,6 +68,14 @@ pub(crate) enum NativeOp {
     AtMost,
     /// The number, or the limit if that is larger; a limit that is NaN has no effect.
     AtLeast,
+}
+
+impl NativeOp {
+    /// True of divisions of integers, which have no result for a divisor of 0.
+    pub(crate) fn is_division(self) -> bool {
+        use NativeOp::{FloorDiv, FloorMod, TruncateDiv, TruncateMod};
+        matches!(self, TruncateDiv | TruncateMod | FloorDiv | FloorMod)
+    }
 }
 
 /// A function of one number.
@@ -517,7 +524,8 @@ fn keep_extremes<const LARGEST: bool, T: Copy + PartialOrd>(
     }
 }
 
-/// An inlinable expression, compiled for AVX2 and without target features (`floats`), or without alone.
+/// An inlinable expression: of floats compiled for AVX2 and without target features, of integers only
+/// without.
 macro_rules! compiled_for {
     (integers, $isa:expr, |$($arg:ident: $type:ty),*| $(-> $result:ty)? { $body:expr }) => {{
         let _ = $isa;
@@ -551,7 +559,7 @@ macro_rules! natives {
             }
 
             fn compare(isa: Isa, how: Comparison, a: &[$ty], b: &[$ty], out: &mut [I1]) {
-                compiled_for!($kind, isa, |how: Comparison, a: &[$ty], b: &[$ty], out: &mut [I1]| { compared(how, a, b, out) });
+                compiled_for!($kind, isa, |how: Comparison, a: &[$ty], b: &[$ty], out: &mut [I1]| { compare_slices(how, a, b, out) });
             }
 
             fn start(reduction: Reduction) -> $acc {
@@ -627,8 +635,9 @@ natives! { floats:
     f64 f64 [f64::NEG_INFINITY, f64::INFINITY] |sum, n| sum / n as f64;
 }
 
+/// True where the comparison of `a` and `b` holds, for three slices of one length.
 #[inline(always)]
-fn compared<T: Copy + PartialOrd>(how: Comparison, a: &[T], b: &[T], out: &mut [I1]) {
+pub(crate) fn compare_slices<T: Copy + PartialOrd>(how: Comparison, a: &[T], b: &[T], out: &mut [I1]) {
     each_loop!(Comparison how, each_pair(a, b, out):
         Less => |a, b| I1::from(a < b),
         LessEqual => |a, b| I1::from(a <= b),

@@ -74,10 +74,12 @@ const fn taylor<const N: usize>(first: u64, step: u64) -> [f64; N] {
     terms
 }
 
+/// 1.5 * 2^52: the last bits of its sum with a number are the nearest integer.
+const MAGIC: f64 = 6_755_399_441_055_744.0;
+
 /// The integer nearest to `x`, as a float and in the low bits of an integer, for `|x|` below 2^51.
 #[inline(always)]
 fn nearest(x: f64) -> (f64, i64) {
-    const MAGIC: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
     let shifted = x + MAGIC;
     (shifted - MAGIC, (shifted.to_bits() as i64).wrapping_sub(MAGIC.to_bits() as i64))
 }
@@ -137,7 +139,6 @@ fn log<const FMA: bool>(x: f64) -> f64 {
     let exponent = bits.wrapping_sub(SQRT_HALF) & !0xf_ffff_ffff_ffff;
     let f = f64::from_bits(bits.wrapping_sub(exponent) as u64) - 1.0;
     // The exponent has 12 bits, so that the conversion by the last bits of a float is exact.
-    const MAGIC: f64 = 6_755_399_441_055_744.0;
     let n = f64::from_bits((exponent >> 52).wrapping_add(MAGIC.to_bits() as i64) as u64) - MAGIC;
     let n = n - if is_tiny { 54.0 } else { 0.0 };
     let s = f / (2.0 + f);

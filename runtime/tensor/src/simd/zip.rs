@@ -32,7 +32,7 @@ pub enum IntArithmetic {
     Mul,
 }
 
-/// A comparison of floats. The others are these with their operands exchanged.
+/// A comparison of numbers. The others are these with their operands exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `a < b`.

@@ -40,7 +40,8 @@ pub(crate) trait Number: Element {
     fn sort_key(self) -> u64 {
         0
     }
-    /// Sorts numbers by [`Number::sort_key`], -0 before 0.
+    /// Sorts numbers by [`Number::sort_key`], -0 before 0; every NaN becomes the same NaN. Numbers without an
+    /// order stay as they are.
     fn sort(_: &mut [Self]) {}
 }
 

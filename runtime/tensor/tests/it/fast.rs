@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use crate::testing::{Random, malloc, near, own, same, tensor, with_threads};
 use befrost_tensor::tf::fast::Cx;
 use befrost_tensor::tf::*;
-use befrost_tensor::{DType, HostTensor};
+use befrost_tensor::{DType, HostTensor, I1};
 
-/// The element types with loops of their own.
+/// The integers, the floats of 32 and 64 bits, and booleans.
 const NUMBERS: [DType; 11] = [
     DType::F32,
     DType::F64,
@@ -461,4 +461,53 @@ fn shared_values_are_not_overwritten() {
     assert_eq!(z.buffer().unwrap().address(), before);
     let square = fast::binary(Binary::Mul, x.clone(), x.clone(), cx).unwrap();
     assert_eq!(*square.read::<f32>().unwrap(), [1.0, 4.0, 9.0]);
+}
+
+/// Shapes with several matrices per result, with long and with many rows, and without elements.
+#[test]
+fn reductions_of_odd_shapes() {
+    let shapes: [(&[usize], &[i64]); 9] = [
+        (&[2, 3, 2, 3, 2], &[0, 2, 4]),
+        (&[2, 3, 2, 3, 2], &[1, 3]),
+        (&[3, 2, 70_000], &[0, 2]),
+        (&[2, 70_000], &[1]),
+        (&[300, 2, 300, 3], &[0, 2]),
+        (&[300, 2, 3, 2], &[0, 2]),
+        (&[20, 66_000], &[1]),
+        (&[1_000_000_000, 0, 2], &[0, 2]),
+        (&[4, 0, 3], &[1]),
+    ];
+    for (dims, axes) in shapes {
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::UI8, DType::I8, DType::I1] {
+            let x = Random(3).tensor(dtype, dims, false);
+            for &op in Reduce::ALL {
+                let want = reference::reduce(op, &x, axes, false, &malloc());
+                let got = with_threads(op.name(), |cx| fast::reduce(op, &x, axes, false, cx));
+                near(op.name(), &got, &want, (2e-7, 1e-37));
+            }
+        }
+    }
+}
+
+/// Any byte but 0 is true.
+#[test]
+fn booleans_of_any_byte() {
+    let bytes: Vec<u8> = (0..600).map(|i| (i * 37 % 5) as u8).collect();
+    let plain: Vec<I1> = bytes.iter().map(|&byte| I1::from(byte != 0)).collect();
+    let [x, y] = [bytemuck::cast_slice::<u8, I1>(&bytes), &plain].map(|x| tensor(&[20, 30], x));
+    let allocator = malloc();
+    let cx = Cx::serial(&allocator);
+    for op in [Reduce::All, Reduce::Any] {
+        same(op.name(), &fast::reduce(op, &x, &[1], false, &cx), &fast::reduce(op, &y, &[1], false, &cx));
+    }
+    same(
+        "ArgMax",
+        &fast::arg_extreme(true, &x, 1, DType::I64, &cx),
+        &fast::arg_extreme(true, &y, 1, DType::I64, &cx),
+    );
+    same("Cast", &fast::cast(&x, DType::I32, &cx), &fast::cast(&y, DType::I32, &cx));
+    let of = |x: &HostTensor| fast::compare(Compare::Equal, x, &y, &cx).unwrap();
+    assert!(of(&x).read::<I1>().unwrap().iter().all(|equal| equal.is_true()));
+    let both = fast::binary(Binary::LogicalAnd, x.clone(), y.clone(), &cx).unwrap();
+    assert_eq!(*both.read_bytes().unwrap(), *y.read_bytes().unwrap());
 }

@@ -3,7 +3,6 @@
 //! f16 and bf16 are converted to f32, and the result is rounded once, because the baseline instruction sets
 //! lack their arithmetic.
 
-use bytemuck::Zeroable as _;
 use half::slice::HalfFloatSliceExt as _;
 use half::{bf16, f16};
 
@@ -15,20 +14,23 @@ use super::super::{Binary, Compare, Unary, reference};
 use super::rows::Blocks;
 use super::{BLOCK, Cx};
 use crate::simd::{
-    Arithmetic, Comparison, Function, Isa, Native, NativeMap, NativeOp, Over, Truth, Wide, Zip, truths,
-    with_native,
+    Arithmetic, Comparison, Function, Isa, Native, NativeMap, NativeOp, Over, Truth, Wide, Zip,
+    compare_slices, truths, with_native,
 };
 use crate::{DType, Element, HostTensor, I1, Shape, TensorError};
 
-/// See [`reference::unary`]; in place.
+/// The cost of a function that is computed in f64, in additions.
+const WIDE: usize = 24;
+
+/// See [`reference::unary`]; in place, for functions of f32 and those that are computed in f64.
 pub fn unary(op: Unary, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     if let Some(function) = wide_of(op, x.dtype()) {
         let x = if x.is_unique() { x } else { x.copied(cx.allocator)? };
         let isa = Isa::detect();
         if x.dtype() == DType::F64 {
-            cx.parts(&mut x.write::<f64>()?, (BLOCK, 8), &|_, x| isa.map_wide(function, x));
+            cx.parts(&mut x.write::<f64>()?, (BLOCK, WIDE), &|_, x| isa.map_wide(function, x));
         } else {
-            cx.parts(&mut x.write::<f32>()?, (BLOCK, 8), &|_, x| isa.map_wide_f32(function, x));
+            cx.parts(&mut x.write::<f32>()?, (BLOCK, WIDE), &|_, x| isa.map_wide_f32(function, x));
         }
         return Ok(x);
     }
@@ -194,20 +196,16 @@ pub fn binary(op: Binary, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Result<H
     match (a.dtype(), native_op(op)) {
         (DType::F32, _) if op == Binary::Pow => {
             let isa = Isa::detect();
-            zip::<f32, f32>(&a, &b, cx, &|a, b, out| isa.powers(a, b, out))
+            zip::<f32, f32>(&a, &b, POWER, cx, &|a, b, out| isa.powers(a, b, out))
         }
         (DType::I1, _) => match op {
             Binary::LogicalAnd => zip_truths(Truth::And, &a, &b, cx),
             Binary::LogicalOr => zip_truths(Truth::Or, &a, &b, cx),
             _ => by_reference(),
         },
-        (dtype, Some(native)) => with_native!(dtype, T => {
-            let is_division = matches!(native, NativeOp::TruncateDiv | NativeOp::TruncateMod | NativeOp::FloorDiv | NativeOp::FloorMod);
-            if !T::zip(Isa::detect(), native, &[], &[], &mut []) || (is_division && b.read::<T>()?.contains(&T::zeroed())) {
-                return by_reference();
-            }
-            zip_native::<T>(native, &a, &b, cx)
-        }, _ => by_reference()),
+        (dtype, Some(native)) => {
+            with_native!(dtype, T => zip_native::<T>(native, &a, &b, cx)?.map_or_else(by_reference, Ok), _ => by_reference())
+        }
         _ => by_reference(),
     }
 }
@@ -244,29 +242,41 @@ fn native_op(op: Binary) -> Option<NativeOp> {
     })
 }
 
+/// `None` if the type lacks the function, or a divisor is zero.
 fn zip_native<T: Native>(
     op: NativeOp,
     a: &HostTensor,
     b: &HostTensor,
     cx: &Cx<'_>,
-) -> Result<HostTensor, TensorError> {
+) -> Result<Option<HostTensor>, TensorError> {
     let isa = Isa::detect();
-    zip::<T, T>(a, b, cx, &|a, b, out| {
+    if !T::zip(isa, op, &[], &[], &mut []) || (op.is_division() && b.read::<T>()?.contains(&T::zeroed())) {
+        return Ok(None);
+    }
+    let cost = if op.is_division() { DIVISION } else { 1 };
+    let zipped = zip::<T, T>(a, b, cost, cx, &|a, b, out| {
         T::zip(isa, op, a, b, out);
-    })
+    });
+    zipped.map(Some)
 }
 
 fn zip_truths(op: Truth, a: &HostTensor, b: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
-    zip::<I1, I1>(a, b, cx, &|a, b, out| truths(op, a, b, out))
+    zip::<I1, I1>(a, b, 1, cx, &|a, b, out| truths(op, a, b, out))
 }
+
+/// The costs of a division of integers and of a power, in additions.
+const DIVISION: usize = 8;
+const POWER: usize = 32;
 
 /// Sets some elements of a result, given those of two operands: as many as it has.
 type ZipFn<'a, A, R> = &'a (dyn Fn(&[A], &[A], &mut [R]) + Sync);
 
-/// A new tensor of what `f` makes of blocks of two tensors that broadcast.
+/// A new tensor of what `f` makes of blocks of two tensors that broadcast. `cost` is that of an element in
+/// additions.
 fn zip<A: Element, R: Element>(
     a: &HostTensor,
     b: &HostTensor,
+    cost: usize,
     cx: &Cx<'_>,
     f: ZipFn<'_, A, R>,
 ) -> Result<HostTensor, TensorError> {
@@ -275,29 +285,37 @@ fn zip<A: Element, R: Element>(
         let blocks = Blocks::new(a.shape(), b.shape(), out.shape());
         let (a, b) = (a.read_as::<A>("a")?, b.read_as::<A>("b")?);
         let (a, b): (&[A], &[A]) = (&a, &b);
-        cx.parts(&mut out.write::<R>()?, (blocks.unit(), 1), &|first, out| {
-            blocks.each(first, out, (a, b), |out, a, b| alongside(out, a, b, f));
+        cx.parts(&mut out.write::<R>()?, (blocks.unit(), cost), &|first, out| {
+            let mut buffer = [A::zeroed(); REPEATED];
+            blocks.each(first, out, (a, b), |out, a, b| alongside(out, a, b, &mut buffer, f));
         });
     }
     Ok(out)
 }
 
+/// The numbers that a short operand is repeated to.
+const REPEATED: usize = 256;
+
 /// Calls `f` with operands of equal lengths. Each of `a` and `b` has the length of `out`, or it is a row that
-/// repeats, or a single element; a short one is repeated in a buffer first.
-fn alongside<A: Element, R>(out: &mut [R], a: &[A], b: &[A], f: ZipFn<'_, A, R>) {
-    const REPEATED: usize = 256;
+/// repeats, or a single element; a short one is repeated in the buffer first.
+fn alongside<A: Element, R>(out: &mut [R], a: &[A], b: &[A], buffer: &mut [A; REPEATED], f: ZipFn<'_, A, R>) {
     let n = out.len();
     if a.len() == n && b.len() == n {
         return f(a, b, out);
     }
-    let mut buffer = [A::zeroed(); REPEATED];
     let short = if a.len() == n { b } else { a };
-    let row = if short.len() <= REPEATED / 2 {
-        let len = REPEATED / short.len() * short.len();
-        buffer[..len].chunks_exact_mut(short.len()).for_each(|part| part.copy_from_slice(short));
-        &buffer[..len.min(n)]
-    } else {
-        short
+    let row = match short {
+        &[x] => {
+            let row = &mut buffer[..REPEATED.min(n)];
+            row.fill(x);
+            &*row
+        }
+        short if short.len() <= REPEATED / 2 && short.len() < n => {
+            let row = &mut buffer[..REPEATED.min(n) / short.len() * short.len()];
+            row.chunks_exact_mut(short.len()).for_each(|part| part.copy_from_slice(short));
+            &*row
+        }
+        short => short,
     };
     for (at, out) in (0..).step_by(row.len()).zip(out.chunks_mut(row.len())) {
         let row = &row[..out.len()];
@@ -364,9 +382,7 @@ pub fn compare(op: Compare, a: &HostTensor, b: &HostTensor, cx: &Cx<'_>) -> Resu
     if is_half(a) {
         return compare(op, &cast(a, DType::F32, cx)?, &cast(b, DType::F32, cx)?, cx);
     }
-    if is_within_i64(a.dtype()) {
-        return compare(op, &cast(a, DType::I64, cx)?, &cast(b, DType::I64, cx)?, cx);
-    }
+    broadcast_shape(a.shape(), b.shape())?;
     let (how, left, right) = match op {
         Compare::Equal => (Comparison::Equal, a, b),
         Compare::NotEqual => (Comparison::NotEqual, a, b),
@@ -381,11 +397,23 @@ pub fn compare(op: Compare, a: &HostTensor, b: &HostTensor, cx: &Cx<'_>) -> Resu
         _ => {}
     }
     let isa = Isa::detect();
-    with_native!(
-        a.dtype(),
-        T => zip::<T, I1>(left, right, cx, &|a, b, out| T::compare(isa, how, a, b, out)),
-        _ => reference::compare(op, a, b, cx.allocator)
-    )
+    macro_rules! compared {
+        ($ty:ident) => {
+            zip::<$ty, I1>(left, right, 1, cx, &|a, b, out| compare_slices(how, a, b, out))
+        };
+    }
+    match a.dtype() {
+        DType::I8 => compared!(i8),
+        DType::I16 => compared!(i16),
+        DType::UI16 => compared!(u16),
+        DType::UI32 => compared!(u32),
+        DType::UI64 => compared!(u64),
+        dtype => with_native!(
+            dtype,
+            T => zip::<T, I1>(left, right, 1, cx, &|a, b, out| T::compare(isa, how, a, b, out)),
+            _ => reference::compare(op, a, b, cx.allocator)
+        ),
+    }
 }
 
 /// See [`reference::clip_by_value`].
@@ -397,7 +425,13 @@ pub fn clip_by_value(
 ) -> Result<HostTensor, TensorError> {
     expect_limits(x, low, high)?;
     with_native!(x.dtype(), T => {
-        zip_native::<T>(NativeOp::AtLeast, &zip_native::<T>(NativeOp::AtMost, x, high, cx)?, low, cx)
+        let isa = Isa::detect();
+        let bounded = |op, x: &HostTensor, limit| {
+            zip::<T, T>(x, limit, 1, cx, &|x, limit, out| {
+                T::zip(isa, op, x, limit, out);
+            })
+        };
+        bounded(NativeOp::AtLeast, &bounded(NativeOp::AtMost, x, high)?, low)
     }, _ => reference::clip_by_value(x, low, high, cx.allocator))
 }
 
@@ -575,11 +609,6 @@ fn converted<A: Element, B: Element>(
     let out = HostTensor::allocate(B::DTYPE, x.shape().clone(), cx.allocator)?;
     f(&x.read::<A>()?, &mut out.write::<B>()?);
     Ok(out)
-}
-
-/// True for the integers without loops of their own whose numbers i64 has.
-pub(super) fn is_within_i64(dtype: DType) -> bool {
-    matches!(dtype, DType::I8 | DType::I16 | DType::UI16 | DType::UI32)
 }
 
 /// True for f16 and bf16, which are computed in f32; see [`by_f32`].

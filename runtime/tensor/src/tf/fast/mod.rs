@@ -10,14 +10,15 @@
 //! Errors are those of the reference, detected before anything is written.
 //!
 //! Results differ from the reference by rounding only. Functions of f32 are as accurate as
-//! [`Function`](crate::simd::Function) states. Sums of f32 products are computed in f32; sums and means of
-//! f32 are computed in f64. NaN and infinities are those of the reference. Results do not depend on the
-//! number of workers.
+//! [`Function`](crate::simd::Function) states, sines, cosines and powers of f32 and functions of f64 as
+//! `simd::Wide`. Sums of f32 products are computed in f32; sums, means and products of f32 are computed in
+//! f64. NaN and infinities are those of the reference, but for products of many floats (see [`reduce`]).
+//! Results do not depend on the number of workers.
 //!
 //! ```text
 //! elementwise (unary, binary, compare, select, cast) ──▶ rows (traversal of broadcast operands)
-//!   f32: simd's functions and arithmetic     ui8, i32, i64, f64: the loops of simd::Native
-//! product (MatMul, BatchMatMul, Einsum)     images (convolutions, poolings)     reduce (reductions, softmax)
+//!   f32: simd's functions and arithmetic    others, and comparisons: simd::Native    f64: simd::Wide
+//! product (MatMul, BatchMatMul, Einsum)  images (convolutions, poolings)  reduce (with extremes, softmax)
 //! norm (biases, batch normalization)        gradients (of images)               movement (transposes)
 //! concatenations and slices are the reference's, on several threads
 //! ```

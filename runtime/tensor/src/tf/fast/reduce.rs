@@ -15,16 +15,20 @@ use std::ops::Range;
 use super::super::order::shape_of_places;
 use super::super::reduce::kept_dims;
 use super::super::{Reduce, bitcast, reference};
-use super::elementwise::{by_f32, cast, is_half, is_within_i64};
+use super::elementwise::{by_f32, cast, is_half};
 use super::{BLOCK, Cx};
+use crate::interrupt::{STEPS, is_interrupted};
 use crate::math;
-use crate::scratch::{filled, with_room};
+use crate::scratch::filled;
 use crate::simd::{Isa, Native, Reduction, with_native};
 use crate::{DType, HostTensor, I1, Shape, TensorError, resolve_axis};
 
 /// The length of the parts of a long row. Parts are reduced separately, so the result does not depend on the
 /// number of workers.
 const LONG: usize = 1 << 16;
+
+/// The number of long rows from which the threads share rows instead of their parts.
+const FEW_ROWS: usize = 16;
 
 /// The number of columns reduced at a time.
 const COLUMNS: usize = 512;
@@ -60,8 +64,8 @@ pub fn reduce(
         return by_f32(x, cx, |x| reduce(op, &x, axes, keep_dims, cx));
     }
     // Of no numbers, the extremes are the ends of the dtype.
-    if is_within_i64(x.dtype()) && x.num_elements() > 0 {
-        let wide = reduce(op, &cast(x, DType::I64, cx)?, axes, keep_dims, cx)?;
+    if let Some(wide) = wider(x.dtype()).filter(|_| x.num_elements() > 0) {
+        let wide = reduce(op, &cast(x, wide, cx)?, axes, keep_dims, cx)?;
         return cast(&wide, x.dtype(), cx);
     }
     if x.dtype() == DType::UI64 && matches!(op, Reduce::Sum | Reduce::Prod) {
@@ -69,19 +73,29 @@ pub fn reduce(
     }
     let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
     with_native!(x.dtype(), T => {
-        let runs = ReducedRuns::new(x.shape(), &set)?;
+        let runs = ReducedRuns::new(x.shape(), &set);
         let out = HostTensor::allocate(x.dtype(), Shape::new(&kept)?, cx.allocator)?;
         {
             let (from, mut to) = (x.read::<T>()?, out.write::<T>()?);
             let (from, count): (&[T], usize) = (&from, runs.reduced());
             match op {
-                Reduce::Mean => run(reduction, from, &runs, &mut to, |acc| T::mean(acc, count), cx)?,
-                Reduce::EuclideanNorm => run(reduction, from, &runs, &mut to, T::root, cx)?,
-                _ => run(reduction, from, &runs, &mut to, T::of_acc, cx)?,
+                Reduce::Mean => run(reduction, from, &runs, &mut to, &|acc| T::mean(acc, count), cx)?,
+                Reduce::EuclideanNorm => run(reduction, from, &runs, &mut to, &T::root, cx)?,
+                _ => run(reduction, from, &runs, &mut to, &T::of_acc, cx)?,
             }
         }
         Ok(out)
     }, _ => reference::reduce(op, x, axes, keep_dims, cx.allocator))
+}
+
+/// The type with loops of its own whose numbers contain those of a type without.
+fn wider(dtype: DType) -> Option<DType> {
+    match dtype {
+        DType::F16 | DType::BF16 => Some(DType::F32),
+        DType::I8 | DType::I16 | DType::UI16 => Some(DType::I32),
+        DType::UI32 => Some(DType::I64),
+        _ => None,
+    }
 }
 
 /// [`reduce`] of booleans: of their bytes, the largest of which tells if any is true, the smallest if all
@@ -94,12 +108,12 @@ fn truth(
     cx: &Cx<'_>,
 ) -> Result<HostTensor, TensorError> {
     let (set, kept) = kept_dims(op, x.shape(), axes, keep_dims)?;
-    let runs = ReducedRuns::new(x.shape(), &set)?;
+    let runs = ReducedRuns::new(x.shape(), &set);
     let out = HostTensor::allocate(DType::I1, Shape::new(&kept)?, cx.allocator)?;
     {
         let (from, mut to) = (x.read::<I1>()?, out.write::<I1>()?);
         let reduction = if op == Reduce::Any { Reduction::Max } else { Reduction::Min };
-        run(reduction, bytemuck::cast_slice::<I1, u8>(&from), &runs, &mut to, |acc| I1::from(acc != 0), cx)?;
+        run(reduction, bytemuck::cast_slice::<I1, u8>(&from), &runs, &mut to, &|acc| I1::from(acc != 0), cx)?;
     }
     Ok(out)
 }
@@ -115,7 +129,7 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
         &x.read::<f32>()?,
         &ReducedRuns::one(x.num_elements()),
         &mut out.write::<f32>()?,
-        |sum| (sum / 2.0) as f32,
+        &|sum| (sum / 2.0) as f32,
         cx,
     )?;
     Ok(out)
@@ -123,11 +137,10 @@ pub fn l2_loss(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
 
 /// How a tensor is reduced.
 struct ReducedRuns {
-    /// The length and the step of each kept run before the matrix.
+    /// The length and the step of each kept run before the matrix, the last one first.
     outer: Vec<(usize, usize)>,
-    /// Where the matrices of one result begin, relative to each other: combinations of the reduced runs
-    /// before the last matrix.
-    starts: Vec<usize>,
+    /// Those of each reduced run before the matrix: each of their positions has a matrix.
+    repeated: Vec<(usize, usize)>,
     /// The rows and columns of the matrix. Its rows are reduced to one; a single column is a contiguous row.
     count: usize,
     inner: usize,
@@ -136,11 +149,11 @@ struct ReducedRuns {
 impl ReducedRuns {
     /// A single row.
     fn one(count: usize) -> ReducedRuns {
-        ReducedRuns { outer: Vec::new(), starts: vec![0], count, inner: 1 }
+        ReducedRuns { outer: Vec::new(), repeated: Vec::new(), count, inner: 1 }
     }
 
     /// The runs of a shape with a mask of reduced axes.
-    fn new(shape: &Shape, set: &[bool]) -> Result<ReducedRuns, TensorError> {
+    fn new(shape: &Shape, set: &[bool]) -> ReducedRuns {
         let mut runs: Vec<(usize, bool)> = Vec::new();
         for (&dim, &reduced) in shape.dims().iter().zip(set).filter(|(dim, _)| **dim != 1) {
             match runs.last_mut() {
@@ -150,35 +163,45 @@ impl ReducedRuns {
         }
         let inner = runs.pop_if(|run| !run.1).map_or(1, |run| run.0);
         let count = runs.pop_if(|run| run.1).map_or(1, |run| run.0);
-        let (mut outer, mut starts, mut step) = (Vec::new(), vec![0], count * inner);
+        let (mut outer, mut repeated, mut step) = (Vec::new(), Vec::new(), count * inner);
         for (len, reduced) in runs.into_iter().rev() {
-            if reduced {
-                let mut more = with_room(starts.len() * len)?;
-                for i in 0..len {
-                    more.extend(starts.iter().map(|start| start + i * step));
-                }
-                starts = more;
-            } else {
-                outer.push((len, step));
-            }
+            if reduced { &mut repeated } else { &mut outer }.push((len, step));
             step *= len;
         }
-        Ok(ReducedRuns { outer, starts, count, inner })
+        ReducedRuns { outer, repeated, count, inner }
+    }
+
+    /// The number of matrices that are reduced together.
+    fn matrices(&self) -> usize {
+        self.repeated.iter().map(|run| run.0).product()
     }
 
     /// The number of elements that are reduced to one.
     fn reduced(&self) -> usize {
-        self.starts.len() * self.count
+        self.matrices() * self.count
     }
 
-    /// Where the first matrix of row `i` of the result begins.
-    fn start(&self, mut i: usize) -> usize {
-        self.outer.iter().fold(0, |start, &(len, step)| {
-            let at = i % len.max(1);
-            i /= len.max(1);
-            start + at * step
-        })
+    /// Calls `f` with the start of each matrix of row `row` of the result, until interrupted.
+    fn each_start(&self, row: usize, mut f: impl FnMut(usize)) {
+        let first = offset(&self.outer, row);
+        // An interruption is asked for between steps only.
+        let every = (STEPS / (self.count * self.inner).max(1)).max(1);
+        for i in 0..self.matrices() {
+            if i > 0 && i % every == 0 && is_interrupted() {
+                return;
+            }
+            f(first + offset(&self.repeated, i));
+        }
     }
+}
+
+/// The offset of position `i` of nested runs.
+fn offset(runs: &[(usize, usize)], mut i: usize) -> usize {
+    runs.iter().fold(0, |offset, &(len, step)| {
+        let at = i % len.max(1);
+        i /= len.max(1);
+        offset + at * step
+    })
 }
 
 /// Reduces `x` to `out`, whose elements are the results of `finish`.
@@ -187,19 +210,20 @@ fn run<T: Native, R: Send>(
     x: &[T],
     runs: &ReducedRuns,
     out: &mut [R],
-    finish: impl Fn(T::Acc) -> R + Sync,
+    finish: &(dyn Fn(T::Acc) -> R + Sync),
     cx: &Cx<'_>,
 ) -> Result<(), TensorError> {
     let (isa, inner, count) = (Isa::detect(), runs.inner, runs.count);
-    let cost = runs.reduced();
     if x.is_empty() {
         out.fill_with(|| finish(T::start(reduction)));
         return Ok(());
     }
-    if inner == 1 && count > LONG && runs.starts.len() == 1 {
+    let cost = runs.reduced();
+    // Few long rows: their parts are shared by the threads.
+    if inner == 1 && count > LONG && runs.repeated.is_empty() && out.len() < FEW_ROWS {
         let mut parts = filled(count.div_ceil(LONG), T::start(reduction))?;
-        for (i, out) in out.iter_mut().enumerate() {
-            let row = &x[runs.start(i)..][..count];
+        for (i, out) in out.iter_mut().enumerate().take_while(|_| !is_interrupted()) {
+            let row = &x[offset(&runs.outer, i)..][..count];
             cx.parts(&mut parts, (1, LONG), &|first, parts| {
                 for (part, x) in parts.iter_mut().zip(row[first * LONG..].chunks(LONG)) {
                     *part = T::reduce_row(isa, reduction, x);
@@ -213,90 +237,129 @@ fn run<T: Native, R: Send>(
     if inner == 1 {
         cx.parts(out, (1, cost), &|first, out| {
             for (i, out) in (first..).zip(out) {
-                let start = runs.start(i);
-                let rows =
-                    runs.starts.iter().map(|at| T::reduce_row(isa, reduction, &x[start + at..][..count]));
-                *out = finish(rows.fold(T::start(reduction), |acc, row| T::join(reduction, acc, row)));
+                let mut sums = Joined::<T>::new(reduction);
+                runs.each_start(i, |start| {
+                    let parts = x[start..][..count].chunks(LONG).take_while(|_| !is_interrupted());
+                    parts.for_each(|part| sums.add(T::reduce_row(isa, reduction, part)));
+                });
+                *out = finish(sums.all());
             }
         });
         return Ok(());
     }
     let is_one_row = runs.outer.is_empty();
     cx.parts(out, (if is_one_row { COLUMNS } else { inner }, cost), &|first, out| {
-        let mut columns = ColumnSums::<T> {
-            isa,
-            reduction,
-            acc: [T::start(reduction); COLUMNS],
-            part: [T::start(reduction); COLUMNS],
-        };
+        let mut columns = ColumnSums::<T>::new(isa, reduction, runs);
         for (i, out) in out.chunks_mut(inner).enumerate() {
             // A part is whole rows of the result, or some columns of its single row.
             let (row, column) = (first / inner + i, if is_one_row { first } else { 0 });
-            let start = runs.start(row);
             for (j, out) in out.chunks_mut(COLUMNS).enumerate() {
                 let column = column + j * COLUMNS;
-                columns.acc[..out.len()].fill(T::start(reduction));
-                for at in &runs.starts {
-                    columns.add(&x[start + at..][..count * inner], inner, column..column + out.len());
-                }
-                out.iter_mut().zip(&columns.acc).for_each(|(out, &acc)| *out = finish(acc));
+                let range = column..column + out.len();
+                columns.clear(out.len());
+                runs.each_start(row, |start| columns.add(&x[start..][..count * inner], inner, range.clone()));
+                out.iter_mut().zip(columns.all()).for_each(|(out, &acc)| *out = finish(acc));
             }
         }
     });
     Ok(())
 }
 
+/// Numbers that are joined in groups of [`ROWS`].
+struct Joined<T: Native> {
+    reduction: Reduction,
+    acc: T::Acc,
+    part: T::Acc,
+    count: usize,
+}
+
+impl<T: Native> Joined<T> {
+    fn new(reduction: Reduction) -> Joined<T> {
+        let start = T::start(reduction);
+        Joined { reduction, acc: start, part: start, count: 0 }
+    }
+
+    fn add(&mut self, number: T::Acc) {
+        self.part = T::join(self.reduction, self.part, number);
+        self.count += 1;
+        if self.count == ROWS {
+            (self.acc, self.part, self.count) = (self.all(), T::start(self.reduction), 0);
+        }
+    }
+
+    fn all(&self) -> T::Acc {
+        T::join(self.reduction, self.acc, self.part)
+    }
+}
+
 /// The reduction of some columns.
 struct ColumnSums<T: Native> {
     isa: Isa,
     reduction: Reduction,
+    /// The number of columns, and that of partial results: narrow rows are reduced side by side.
+    columns: usize,
+    wide: usize,
+    is_narrow: bool,
     acc: [T::Acc; COLUMNS],
-    /// The reduction of some of the rows.
+    /// The reduction of the last rows, of which there are `rows`.
     part: [T::Acc; COLUMNS],
+    rows: usize,
 }
 
 impl<T: Native> ColumnSums<T> {
-    /// Adds columns `range` of a matrix of `inner` columns.
+    fn new(isa: Isa, reduction: Reduction, runs: &ReducedRuns) -> ColumnSums<T> {
+        let start = [T::start(reduction); COLUMNS];
+        let is_narrow = runs.inner <= NARROW && runs.inner * runs.count >= 4 * COLUMNS;
+        ColumnSums { isa, reduction, columns: 0, wide: 0, is_narrow, acc: start, part: start, rows: 0 }
+    }
+
+    /// Begins with `columns` columns, all of them if they are narrow.
+    fn clear(&mut self, columns: usize) {
+        self.columns = columns;
+        self.wide = if self.is_narrow { COLUMNS / columns * columns } else { columns };
+        self.acc[..columns].fill(T::start(self.reduction));
+        self.part[..self.wide].fill(T::start(self.reduction));
+        self.rows = 0;
+    }
+
+    /// Adds columns `range` of a matrix of `inner` columns, until interrupted.
     fn add(&mut self, matrix: &[T], inner: usize, range: Range<usize>) {
-        let n = range.len();
-        if n == inner && inner <= NARROW && matrix.len() >= 4 * COLUMNS {
-            return self.add_narrow(matrix, inner);
-        }
-        if matrix.len() <= ROWS * inner {
-            let last = matrix.len() - inner + range.end;
-            return T::reduce_rows(
-                self.isa,
-                self.reduction,
-                &matrix[range.start..last],
-                inner,
-                &mut self.acc[..n],
-            );
-        }
-        for rows in matrix.chunks(ROWS * inner) {
-            let last = rows.len() - inner + range.end;
-            self.part[..n].fill(T::start(self.reduction));
-            T::reduce_rows(self.isa, self.reduction, &rows[range.start..last], inner, &mut self.part[..n]);
-            self.join_part(n, n);
-        }
-    }
-
-    /// Adds all columns of a matrix of few: rows side by side fill the registers.
-    fn add_narrow(&mut self, matrix: &[T], inner: usize) {
-        let long = COLUMNS / inner * inner;
-        for rows in matrix.chunks(ROWS * long) {
-            let (rows, rest) = rows.split_at(rows.len() / long * long);
-            self.part.fill(T::start(self.reduction));
-            T::reduce_rows(self.isa, self.reduction, rows, long, &mut self.part[..long]);
-            T::reduce_rows(self.isa, self.reduction, rest, long, &mut self.part[..rest.len()]);
-            self.join_part(long, inner);
+        let stride = if self.is_narrow { self.wide } else { inner };
+        for (i, rows) in matrix.chunks(ROWS * stride).enumerate() {
+            if i > 0 && is_interrupted() {
+                return;
+            }
+            // The last of the narrow rows may be fewer than fit side by side.
+            let (whole, rest) = rows.split_at(rows.len() / stride * stride);
+            if !whole.is_empty() {
+                let part = &mut self.part[..self.wide];
+                let last = whole.len() - stride + if self.is_narrow { stride } else { range.end };
+                let first = if self.is_narrow { 0 } else { range.start };
+                T::reduce_rows(self.isa, self.reduction, &whole[first..last], stride, part);
+            }
+            if !rest.is_empty() {
+                T::reduce_rows(self.isa, self.reduction, rest, stride, &mut self.part[..rest.len()]);
+            }
+            self.rows += rows.len().div_ceil(stride);
+            if self.rows >= ROWS {
+                self.join_part();
+            }
         }
     }
 
-    /// Joins the first `n` partial results to the first `columns` results, again and again.
-    fn join_part(&mut self, n: usize, columns: usize) {
-        for part in self.part[..n].chunks_exact(columns) {
+    /// Joins the partial results to the results.
+    fn join_part(&mut self) {
+        for part in self.part[..self.wide].chunks_exact(self.columns) {
             self.acc.iter_mut().zip(part).for_each(|(acc, &part)| *acc = T::join(self.reduction, *acc, part));
         }
+        self.part[..self.wide].fill(T::start(self.reduction));
+        self.rows = 0;
+    }
+
+    /// The results.
+    fn all(&mut self) -> &[T::Acc] {
+        self.join_part();
+        &self.acc[..self.columns]
     }
 }
 
@@ -314,8 +377,8 @@ pub fn arg_extreme(
     if x.dtype() == DType::I1 {
         return arg_extreme(largest, &cast(x, DType::UI8, cx)?, axis, to, cx);
     }
-    if is_within_i64(x.dtype()) {
-        return arg_extreme(largest, &cast(x, DType::I64, cx)?, axis, to, cx);
+    if let Some(wide) = wider(x.dtype()) {
+        return arg_extreme(largest, &cast(x, wide, cx)?, axis, to, cx);
     }
     with_native!(x.dtype(), T => {
         let shape = shape_of_places(largest, x.shape(), axis, to)?;
@@ -329,6 +392,7 @@ pub fn arg_extreme(
         cast(&out, to, cx)
     }, _ => reference::arg_extreme(largest, x, axis, to, cx.allocator))
 }
+
 /// The positions of the extremes along an axis of length `len` whose elements are `inner` apart.
 fn extremes<T: Native>(largest: bool, x: &[T], (len, inner): (usize, usize), out: &mut [i64], cx: &Cx<'_>) {
     let isa = Isa::detect();
@@ -359,6 +423,9 @@ fn extremes<T: Native>(largest: bool, x: &[T], (len, inner): (usize, usize), out
 fn place_of_extreme<T: Native>(isa: Isa, largest: bool, row: &[T]) -> usize {
     let (mut best, mut part) = (T::extreme(isa, largest, &[]), 0);
     for (i, x) in (0..).step_by(PLACES).zip(row.chunks(PLACES)) {
+        if i % STEPS == 0 && is_interrupted() {
+            break;
+        }
         let extreme = T::extreme(isa, largest, x);
         if if largest { extreme > best } else { extreme < best } {
             (best, part) = (extreme, i);

@@ -525,8 +525,8 @@ fn inplace(attrs: &Attributes<'_>, mode: Scatter) -> Made {
     let op = attrs.op();
     of(attrs, move |[x, i, v], m| {
         let (rows, n) = (x.shape().dims().first().copied().unwrap_or(0), i.num_elements());
-        let has_rank = v.shape().rank() == x.shape().rank();
-        if i.shape().rank() != 1 || v.shape().dims().first() != Some(&n) || !has_rank {
+        let has_rows = v.shape().dims().get(1..) == x.shape().dims().get(1..);
+        if i.shape().rank() != 1 || v.shape().dims().first() != Some(&n) || !has_rows {
             let (x, i, v) = (x.shape(), i.shape(), v.shape());
             return invalid(op, format!("`i` of shape {i} and `v` of shape {v} for shape {x}"));
         }
