@@ -51,9 +51,12 @@ impl Translator<'_> {
                 }
                 self.out.push(c);
             }
-            // Not the beginning of a number of repetitions.
-            '{' if !self.repeats() => self.out.push_str("\\{"),
-            '{' | '}' | ']' | '.' | '^' | '$' | '|' | '*' | '+' | '?' => self.out.push(c),
+            '{' if self.repeats() => {
+                let count = self.braced()?;
+                self.out.push_str(&format!("{{{count}}}"));
+            }
+            '{' => self.out.push_str("\\{"),
+            '}' | ']' | '.' | '^' | '$' | '|' | '*' | '+' | '?' => self.out.push(c),
             c => self.literal(c),
         }
         Ok(())
@@ -426,6 +429,14 @@ mod tests {
         for wrong in [r"\p", r"\p{}", r"\pX", r"\p{Greekk}", r"\p{L", r"[\p{l}]"] {
             assert!(translated(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn repetitions_are_counted() {
+        check(r"(\W|^)[\w.\-]{0,25}@(yahoo|gmail)\.com(\W|$)", "to a.b-c@gmail.com.", &[" a.b-c@gmail.com."]);
+        check(r"a{2,}|b{1,2}?|c{2}", "aaabbccc", &["aaa", "b", "b", "cc"]);
+        check(r"(?i)é{2,3}", "éÉéé", &["éÉé"]);
+        check(r"a{,2}|b{x}|{", "a{,2}b{x}{", &["a{,2}", "b{x}", "{"]);
     }
 
     #[test]
