@@ -906,6 +906,12 @@ class _OpDecodeRaw(_t.Protocol):
 DecodeRaw: _OpDecodeRaw
 
 @_t.type_check_only
+class _OpDeepCopy(_t.Protocol):
+    """The operand: values do not change, so there is nothing to copy."""
+    def __call__(self, x: _t.Any) -> _n.Tensor: ...
+DeepCopy: _OpDeepCopy
+
+@_t.type_check_only
 class _OpDenseBincount(_t.Protocol):
     """For each row, the number of occurrences, or the sum of weights, of each small integer."""
     def __call__(self, input: _t.Any, size: _t.Any, weights: _t.Any, *, binary_output: bool = ...) -> _n.Tensor: ...
@@ -1552,6 +1558,24 @@ class _OpInitializeTableV2(_t.Protocol):
     """A table initialized with keys and values."""
     def __call__(self, table_handle: _t.Any, keys: _t.Any, values: _t.Any) -> tuple[()]: ...
 InitializeTableV2: _OpInitializeTableV2
+
+@_t.type_check_only
+class _OpInplaceAdd(_t.Protocol):
+    """Values added to rows by number."""
+    def __call__(self, x: _t.Any, i: _t.Any, v: _t.Any) -> _n.Tensor: ...
+InplaceAdd: _OpInplaceAdd
+
+@_t.type_check_only
+class _OpInplaceSub(_t.Protocol):
+    """Values subtracted from rows by number."""
+    def __call__(self, x: _t.Any, i: _t.Any, v: _t.Any) -> _n.Tensor: ...
+InplaceSub: _OpInplaceSub
+
+@_t.type_check_only
+class _OpInplaceUpdate(_t.Protocol):
+    """A tensor with rows replaced by number. The tensor that is given stays as it is."""
+    def __call__(self, x: _t.Any, i: _t.Any, v: _t.Any) -> _n.Tensor: ...
+InplaceUpdate: _OpInplaceUpdate
 
 @_t.type_check_only
 class _OpInv(_t.Protocol):
