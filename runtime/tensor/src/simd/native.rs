@@ -1,6 +1,6 @@
 //! Loops over slices of the integers and floats that programs use most, which the compiler vectorizes: for
 //! the dtypes that the other modules, written for f32, do not know. Each loop of each dtype is code, so the
-//! other dtypes are converted to i64, or they are left to the reference.
+//! other dtypes are converted to one of these, or they are left to the reference.
 //!
 //! ```text
 //! with_native!(dtype, T => ..) ─▶ T: Native ─┬─ zip, compare      two slices of one length
@@ -369,6 +369,7 @@ accumulated! { u8 => u64 i32 => i64 i64 => i64 f32 => f64 f64 => f64 }
 
 /// A type in which numbers are accumulated.
 trait Accumulator: Copy {
+    /// The neutral element of a sum or a product; extremes begin at the ends of the numbers' type.
     fn start(reduction: Reduction) -> Self;
     /// Adds one number.
     fn step(self, reduction: Reduction, x: Self) -> Self;
@@ -377,12 +378,7 @@ trait Accumulator: Copy {
 impl Accumulator for f64 {
     #[inline(always)]
     fn start(reduction: Reduction) -> f64 {
-        match reduction {
-            Reduction::Sum | Reduction::Squares => 0.0,
-            Reduction::Prod => 1.0,
-            Reduction::Max => f64::NEG_INFINITY,
-            Reduction::Min => f64::INFINITY,
-        }
+        if reduction == Reduction::Prod { 1.0 } else { 0.0 }
     }
 
     #[inline(always)]
@@ -403,12 +399,7 @@ macro_rules! integer_accumulators {
         impl Accumulator for $ty {
             #[inline(always)]
             fn start(reduction: Reduction) -> $ty {
-                match reduction {
-                    Reduction::Sum | Reduction::Squares => 0,
-                    Reduction::Prod => 1,
-                    Reduction::Max => $ty::MIN,
-                    Reduction::Min => $ty::MAX,
-                }
+                if reduction == Reduction::Prod { 1 } else { 0 }
             }
 
             #[inline(always)]

@@ -38,8 +38,11 @@ pub fn unary(op: Unary, x: HostTensor, cx: &Cx<'_>) -> Result<HostTensor, Tensor
         Some(function) if x.dtype() == DType::F32 => map(function, x, cx),
         Some(function) if is_half(&x) => by_f32(&x, cx, |x| map(function, x, cx)),
         _ => match native_map(op) {
-            Some(function) => with_native!(x.dtype(), T => map_native::<T>(function, op, &x, cx),
-                _ => reference::unary(op, &x, cx.allocator)),
+            Some(function) => with_native!(
+                x.dtype(),
+                T => map_native::<T>(function, op, &x, cx),
+                _ => reference::unary(op, &x, cx.allocator)
+            ),
             None => reference::unary(op, &x, cx.allocator),
         },
     }
@@ -203,9 +206,11 @@ pub fn binary(op: Binary, a: HostTensor, b: HostTensor, cx: &Cx<'_>) -> Result<H
             Binary::LogicalOr => zip_truths(Truth::Or, &a, &b, cx),
             _ => by_reference(),
         },
-        (dtype, Some(native)) => {
-            with_native!(dtype, T => zip_native::<T>(native, &a, &b, cx)?.map_or_else(by_reference, Ok), _ => by_reference())
-        }
+        (dtype, Some(native)) => with_native!(
+            dtype,
+            T => zip_native::<T>(native, &a, &b, cx)?.map_or_else(by_reference, Ok),
+            _ => by_reference()
+        ),
         _ => by_reference(),
     }
 }
