@@ -12,9 +12,6 @@ use befrost_compiler::import::savedmodel::TensorFlowKind;
 use super::failure::Failure;
 use super::files::{Format, Place};
 
-/// The tools that read models.
-const MODELS: &str = "ir-translate and bef-exec read it as a model";
-
 /// The format of the first bytes of an input: a program, a model or text.
 pub(super) fn format(bytes: &[u8]) -> Format {
     match recognize(bytes) {
@@ -25,9 +22,9 @@ pub(super) fn format(bytes: &[u8]) -> Format {
     }
 }
 
-/// Refuses directories and files of formats that the tools do not read. A file that cannot be read is left to
-/// its reader.
-pub(super) fn expect_readable(place: &Place) -> Result<(), Failure> {
+/// Refuses directories and files of formats that the tools do not read, or not as `format`. A file that
+/// cannot be read is left to its reader.
+pub(super) fn expect_readable(place: &Place, format: Option<Format>) -> Result<(), Failure> {
     let Place::File(path) = place else { return Ok(()) };
     if path.is_dir() {
         let Some(file) = saved_model(path) else {
@@ -36,25 +33,48 @@ pub(super) fn expect_readable(place: &Place) -> Result<(), Failure> {
                 format!("'{name}' is a folder without a SavedModel: saved_model.pb or saved_model.pbtxt");
             return Err(Failure::Refused(message));
         };
-        return expect_readable(&Place::File(file));
+        return expect_readable(&Place::File(file), format);
     }
     // Reading consumes the bytes of anything but a regular file.
     if !path.is_file() {
         return Ok(());
     }
-    first_bytes(path).map_or(Ok(()), |bytes| expect_ours(place, &bytes))
+    let Ok(bytes) = first_bytes(path) else { return Ok(()) };
+    match format {
+        Some(format) => expect_format(place, &bytes, format),
+        None => expect_ours(place, &bytes),
+    }
 }
 
-/// Refuses models where text is read.
-pub(super) fn expect_text(place: &Place, bytes: &[u8]) -> Result<(), Failure> {
+/// Refuses the first bytes of another format than `format`. A model may be of any kind that it shows itself.
+pub(super) fn expect_format(place: &Place, bytes: &[u8], format: Format) -> Result<(), Failure> {
     expect_ours(place, bytes)?;
-    match recognize(bytes) {
-        Some(FileKind::Onnx) => Err(refused(place, &format!("an ONNX model. {MODELS}"))),
-        // A text may begin like a binary graph.
-        Some(FileKind::TensorFlow(TensorFlowKind::GraphDef, Encoding::Binary)) => Ok(()),
-        Some(FileKind::TensorFlow(kind, _)) => Err(refused(place, &format!("{}. {MODELS}", described(kind)))),
-        Some(FileKind::Text | FileKind::Bef) | None => Ok(()),
+    let Some(found) = recognize(bytes) else { return Ok(()) };
+    let fits = match found {
+        FileKind::Text => format == Format::Mlir,
+        FileKind::Bef => format == Format::Bef,
+        FileKind::Onnx => format.is_model(),
+        FileKind::TensorFlow(..) => format.is_model() && format != Format::Onnx,
+    };
+    if fits {
+        return Ok(());
     }
+    let (what, option) = match found {
+        FileKind::Text => ("MLIR's text", "mlir"),
+        FileKind::Bef => ("a BEF file", "bef"),
+        FileKind::Onnx => ("an ONNX model", "onnx"),
+        FileKind::TensorFlow(TensorFlowKind::GraphDef, _) => ("a GraphDef", "graphdef"),
+        FileKind::TensorFlow(TensorFlowKind::MetaGraph, _) => ("a MetaGraphDef", "metagraph"),
+        FileKind::TensorFlow(TensorFlowKind::SavedModel, _) => ("a SavedModel", "savedmodel"),
+    };
+    let wanted = match format {
+        Format::Mlir => "text",
+        Format::Bef => "BEF",
+        Format::Onnx => "ONNX",
+        Format::GraphDef | Format::MetaGraph | Format::SavedModel => "a model",
+    };
+    let advice = format!("With --from {option}, ir-translate and bef-exec read it");
+    Err(refused(place, &format!("{what}, not {wanted}. {advice}")))
 }
 
 /// Refuses the first bytes of a format that the tools do not read.
@@ -90,12 +110,4 @@ pub(super) fn tensorflow(bytes: &[u8], format: Format) -> (TensorFlowKind, Encod
 /// True for an ONNX model.
 pub(super) fn is_onnx(bytes: &[u8]) -> bool {
     recognize(bytes) == Some(FileKind::Onnx)
-}
-
-fn described(kind: TensorFlowKind) -> &'static str {
-    match kind {
-        TensorFlowKind::GraphDef => "a GraphDef",
-        TensorFlowKind::MetaGraph => "a MetaGraphDef",
-        TensorFlowKind::SavedModel => "a SavedModel",
-    }
 }

@@ -250,11 +250,7 @@ pub(super) fn locked(path: &Path) -> Result<File, Failure> {
 
 /// The text of an input's bytes.
 pub(super) fn text(place: &Place, bytes: Vec<u8>) -> Result<String, Failure> {
-    content::expect_text(place, &bytes)?;
-    if content::format(&bytes) == Format::Bef {
-        let message = format!("{}: this is a BEF file, not text", place.name());
-        return Err(Failure::Refused(message));
-    }
+    content::expect_format(place, &bytes, Format::Mlir)?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let before = String::from_utf8_lossy(error.as_bytes().get(..at).unwrap_or_default());

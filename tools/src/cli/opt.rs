@@ -15,7 +15,7 @@ use super::compile::Unit;
 use super::content;
 use super::dialect_help;
 use super::failure::{Failure, conclude, parse, print};
-use super::files::{Place, text};
+use super::files::{Format, Place, text};
 use super::options::{LibraryArgs, LoadLibrary, PartArgs, PassArgs, ReadArgs, TextArgs, place};
 use super::passes::{self, Passes};
 
@@ -130,7 +130,7 @@ fn run(args: &OptArgs, flags: &[String], load: LoadLibrary) -> Result<(), Failur
         (None, flags) => flags.join(","),
     };
     let mut passes = Passes::new(&pipeline, &args.passes)?;
-    content::expect_readable(&args.input)?;
+    content::expect_readable(&args.input, Some(Format::Mlir))?;
     let text = text(&args.input, args.input.read()?)?;
     let name = args.input.name();
     let parts = args.parts.parts(&name, text);

@@ -184,7 +184,7 @@ impl TranslateArgs {
                 if let Some(format) = self.input.format() {
                     return Ok(format);
                 }
-                content::expect_readable(&self.input)?;
+                content::expect_readable(&self.input, None)?;
                 let found = content::first_bytes(path).map(|bytes| content::format(&bytes));
                 // Any bytes may be text.
                 found.ok().filter(|&format| format != Format::Mlir).ok_or_else(|| {
@@ -319,7 +319,7 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         && args.level.devices.partition != PartitionBy::None
         && args.splits_output()
     {
-        content::expect_readable(&args.input)?;
+        content::expect_readable(&args.input, Some(from))?;
         let emit = EmitOptions { strip: args.strip(), stores_all_streams: args.tfrt_limits };
         let mut open = |passes: &mut Passes| args.open_unit(from, map, passes);
         return divided::write(folder, &args.level, &mut open, &|level| pipeline(level, &args.passes), &emit);
@@ -331,7 +331,7 @@ fn run(args: &TranslateArgs, map: MapFile) -> Result<(), Failure> {
         (_, None) if from == Format::Bef => Passes::new("", &args.passes)?,
         _ => pipeline(&args.level, &args.passes)?,
     };
-    content::expect_readable(&args.input)?;
+    content::expect_readable(&args.input, Some(from))?;
     let verify_diagnostics = args.parts.verify_diagnostics;
     if to == Target::Bef && verify_diagnostics.is_none() {
         args.output.expect_no_terminal()?;
@@ -414,7 +414,7 @@ fn inspect(args: &TranslateArgs, from: Format, map: MapFile) -> Result<(), Failu
     if !from.is_model() {
         return Err(Failure::Usage("'--inspect' needs a model as input".to_owned()));
     }
-    content::expect_readable(&args.input)?;
+    content::expect_readable(&args.input, Some(from))?;
     let name = args.input.name();
     match OpenModel::open(&args.input, from, None, Some(map))?.summary() {
         Ok(summary) => args.output.write_text(&inspect::text(&name, &summary)),

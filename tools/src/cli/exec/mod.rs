@@ -664,7 +664,7 @@ fn load(
     map: Map,
 ) -> Result<Loaded, Failure> {
     let place = &args.file;
-    content::expect_readable(place)?;
+    content::expect_readable(place, args.format())?;
     // An input that is no file can be read only once, so its format is found in all of it.
     let is_stream = match place {
         Place::Std => true,

@@ -215,7 +215,7 @@ fn program(
     runtime: &Runtime,
 ) -> Result<Program, Failure> {
     let name = args.model.name();
-    content::expect_readable(&args.model)?;
+    content::expect_readable(&args.model, Some(from))?;
     let bytes = match from {
         Format::Bef => args.model.read()?,
         _ => {
