@@ -2,6 +2,7 @@
 //
 // RUN: ir-opt %s --elide-large-constants=4 | FileCheck %s
 // RUN: ir-opt %s --mlir-elide-elementsattrs-if-larger=4 | FileCheck %s
+// RUN: ir-opt --mlir-elide-elementsattrs-if-larger 4 %s | FileCheck %s
 // RUN: ir-opt %s --elide-large-constants | FileCheck %s --check-prefix=MORE
 // RUN: ir-translate %s -O0 --to mlir --elide-large-constants=4 | FileCheck %s --check-prefix=KERNELS
 // RUN: not ir-translate %s --to bef -o %t.bef --elide-large-constants 2>&1 | FileCheck %s --check-prefix=USELESS

@@ -131,21 +131,29 @@ pub(super) struct TextArgs {
 
     /// Print constants of more than N elements as `dense_resource<__elided__>`; default N: 16. Such text is
     /// for reading, it cannot be compiled
-    #[arg(long, alias = "mlir-elide-elementsattrs-if-larger", value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16")]
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "16")]
     pub(super) elide_large_constants: Option<usize>,
+
+    /// `--elide-large-constants` as mlir-opt spells it
+    #[arg(long, value_name = "N", hide = true, conflicts_with = "elide_large_constants")]
+    pub(super) mlir_elide_elementsattrs_if_larger: Option<usize>,
 }
 
 impl TextArgs {
     pub(super) fn print_options(self) -> PrintOptions {
-        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope, elide_large_constants } =
-            self;
+        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope, .. } = self;
         PrintOptions {
             generic,
             keep_names,
             locations: print_debuginfo,
             local_scope: print_local_scope,
-            elide_larger_than: elide_large_constants,
+            elide_larger_than: self.elide_larger_than(),
         }
+    }
+
+    /// The largest number of elements of a constant that is printed, if there is a limit.
+    pub(super) fn elide_larger_than(self) -> Option<usize> {
+        self.elide_large_constants.or(self.mlir_elide_elementsattrs_if_larger)
     }
 }
 

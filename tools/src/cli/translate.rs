@@ -231,14 +231,13 @@ impl TranslateArgs {
 
     /// Refuses options without effect.
     fn check(&self, from: Format, to: Target) -> Result<(), Failure> {
-        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope, elide_large_constants } =
-            self.text;
+        let TextArgs { generic, keep_names, print_debuginfo, print_local_scope, .. } = self.text;
         let text_only = [
             ("--generic", generic),
             ("--keep-names", keep_names),
             ("--print-debuginfo", print_debuginfo),
             ("--print-local-scope", print_local_scope),
-            ("--elide-large-constants", elide_large_constants.is_some()),
+            ("--elide-large-constants", self.text.elide_larger_than().is_some()),
         ];
         let useless = match to {
             Target::Bef | Target::Dump | Target::Kernels | Target::GraphDef | Target::Onnx => {
