@@ -31,9 +31,7 @@ pub(crate) trait Number: Element {
     /// The lowest and the highest finite number; zeros for complex types.
     const ENDS: [Self; 2];
     /// Conversion by the rules of `Cast`: fractions are truncated, integers wrap around. TensorFlow leaves
-    /// floats out of range and NaN to the machine. Here they become the lowest number of i32 and i64, as on
-    /// x86. For other integers, where TensorFlow's results differ from element to element, floats saturate
-    /// and NaN becomes 0.
+    /// floats out of range and NaN to the machine; see [`f64_to_i32`], [`f64_to_u64`] and the integers.
     fn cast(from: AnyWide) -> Self;
     /// A key that has the order of the numbers. A NaN is larger than any number, and zeros are equal. The
     /// keys of numbers without an order are equal.
@@ -222,14 +220,20 @@ impl Number for I1 {
     }
 }
 
-/// See [`Number::cast`].
+/// Conversion to i32; NaN and numbers out of range become the lowest number, as on x86.
 pub(crate) fn f64_to_i32(x: f64) -> i32 {
     if x > -2_147_483_649.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN }
 }
 
-/// See [`Number::cast`].
+/// [`f64_to_i32`] to i64.
 pub(crate) fn f64_to_i64(x: f64) -> i64 {
     if x < 9_223_372_036_854_775_808.0 { x as i64 } else { i64::MIN }
+}
+
+/// Conversion to u64; NaN and numbers out of range become what they become as i64, modulo 2^64.
+pub(crate) fn f64_to_u64(x: f64) -> u64 {
+    const END: f64 = 18_446_744_073_709_551_616.0;
+    if (0.0..END).contains(&x) { x as u64 } else { f64_to_i64(x).cast_unsigned() }
 }
 
 /// See [`Number::sort_key`].
@@ -278,15 +282,18 @@ macro_rules! integers {
         }
     )*};
 }
+// Where TensorFlow's results differ between the elements of a vector and those after the last whole vector,
+// the short integers are those of the vectors, which saturate numbers of i32, and those of ui32 are the
+// others, which are numbers of i64 modulo 2^32.
 integers! {
-    i8: |x| x as i8;
-    i16: |x| x as i16;
+    i8: |x| f64_to_i32(x).clamp(i8::MIN.into(), i8::MAX.into()) as i8;
+    i16: |x| f64_to_i32(x).clamp(i16::MIN.into(), i16::MAX.into()) as i16;
     i32: f64_to_i32;
     i64: f64_to_i64;
-    u8: |x| x as u8;
-    u16: |x| x as u16;
-    u32: |x| x as u32;
-    u64: |x| x as u64;
+    u8: |x| f64_to_i32(x).clamp(u8::MIN.into(), u8::MAX.into()) as u8;
+    u16: |x| f64_to_i32(x).clamp(u16::MIN.into(), u16::MAX.into()) as u16;
+    u32: |x| f64_to_i64(x) as u32;
+    u64: f64_to_u64;
 }
 
 /// [`Number::sort`] of floats of type `$ty`, by integers of type `$bits`: those of positive numbers have the

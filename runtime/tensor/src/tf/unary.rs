@@ -88,9 +88,10 @@ pub fn test(op: Test, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<
 }
 
 /// `Cast`: fractions are truncated, integers wrap around, any number other than 0 is true, a complex number
-/// loses its imaginary part. TensorFlow leaves NaN and floats out of an integer type's range undefined. Here
-/// they become the lowest number of i32 and i64, as TensorFlow's do on x86. For shorter or unsigned integers,
-/// where TensorFlow's results differ from element to element, they saturate, and NaN becomes 0.
+/// loses its imaginary part. NaN and floats out of an integer type's range become what TensorFlow makes of
+/// them on x86: the lowest number of i32 and i64, the same bits as i64 if the type is ui64. The other types,
+/// where TensorFlow's results differ from element to element: ui32 has the low bits of i64, and shorter types
+/// saturate numbers of i32.
 ///
 /// The elements are widened and narrowed in blocks, which needs code for each dtype instead of each pair.
 pub fn cast(x: &HostTensor, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {

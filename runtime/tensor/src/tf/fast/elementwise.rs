@@ -7,7 +7,7 @@ use half::slice::HalfFloatSliceExt as _;
 use half::{bf16, f16};
 
 use super::super::binary::expect_limits;
-use super::super::numeric::{f64_to_i32, f64_to_i64};
+use super::super::numeric::{AnyWide, Number, f64_to_i32, f64_to_i64};
 use super::super::unary::{element_as_f64, map as map_numbers};
 use super::super::walk::broadcast_shape;
 use super::super::{Binary, Compare, Unary, reference};
@@ -519,6 +519,9 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
         ($($from:ident $rust_from:ident => $to:ident $rust_to:ident,)*) => {
             match (x.dtype(), to) {
                 $((DType::$from, DType::$to) => map_numbers::<$rust_from, $rust_to>(x, cx.allocator, |x| x as $rust_to),)*
+                (DType::F32, DType::UI8) => {
+                    map_numbers::<f32, u8>(x, cx.allocator, |x| Number::cast(AnyWide::Real(x.into())))
+                }
                 (DType::F32, DType::I32) => map_numbers::<f32, i32>(x, cx.allocator, |x| f64_to_i32(f64::from(x))),
                 (DType::F32, DType::I64) => map_numbers::<f32, i64>(x, cx.allocator, |x| f64_to_i64(f64::from(x))),
                 (DType::F64, DType::I32) => map_numbers::<f64, i32>(x, cx.allocator, f64_to_i32),
@@ -545,7 +548,7 @@ pub fn cast(x: &HostTensor, to: DType, cx: &Cx<'_>) -> Result<HostTensor, Tensor
         return Ok(converted);
     }
     pairs! {
-        F32 f32 => UI8 u8, F32 f32 => F64 f64, F64 f64 => F32 f32,
+        F32 f32 => F64 f64, F64 f64 => F32 f32,
     }
 }
 
