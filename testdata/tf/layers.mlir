@@ -76,6 +76,24 @@ func.func @log_softmax(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>
   tfrt.return %l, %s, %m : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>
 }
 
+// CHECK-LABEL: func.func @moved_log_softmax
+func.func @moved_log_softmax(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<6xf32>) {
+  // CHECK: %[[L:.*]] = "tf.LogSoftmax"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: %[[T:.*]] = "tf.Transpose"(%[[L]], %{{.*}}) : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<3x2xf32>
+  // CHECK: %[[M:.*]] = "tf.LogSoftmax"(%arg1) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: %[[R:.*]] = "tf.Reshape"(%[[M]], %{{.*}}) : (tensor<2x3xf32>, tensor<1xi32>) -> tensor<6xf32>
+  // CHECK-NEXT: return %[[T]], %[[R]]
+  %order = "tf.Const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %s = "tf.Softmax"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %t = "tf.Transpose"(%s, %order) : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<3x2xf32>
+  %l = "tf.Log"(%t) : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %flat = "tf.Const"() {value = dense<6> : tensor<1xi32>} : () -> tensor<1xi32>
+  %z = "tf.Softmax"(%y) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %r = "tf.Reshape"(%z, %flat) : (tensor<2x3xf32>, tensor<1xi32>) -> tensor<6xf32>
+  %m = "tf.Log"(%r) : (tensor<6xf32>) -> tensor<6xf32>
+  tfrt.return %l, %m : tensor<3x2xf32>, tensor<6xf32>
+}
+
 // CHECK-LABEL: func.func @layer_norm
 func.func @layer_norm(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %axis = "tf.Const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>

@@ -343,7 +343,7 @@ fn hoist(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
 }
 
 /// The operators that move elements and keep their values.
-const MOVEMENTS: [Op; 4] = [Op::Transpose, Op::Reshape, Op::Squeeze, Op::ExpandDims];
+pub(super) const MOVEMENTS: [Op; 4] = [Op::Transpose, Op::Reshape, Op::Squeeze, Op::ExpandDims];
 
 /// `Transpose(Cast(x))` → `Cast(Transpose(x))` if the elements of x are smaller, or as large and only
 /// reinterpreted: then two bitcasts with a transpose between them meet.

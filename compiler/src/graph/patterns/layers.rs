@@ -17,6 +17,7 @@
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Op;
 
+use super::arithmetic::MOVEMENTS;
 use super::rule::{apply, operand_orders, patterns, replacement, ty};
 use crate::build::Builder;
 use crate::build::query::{dims, dtype, flag, has_no_edges, ints, is_used_once, producer_if, shape, splat};
@@ -218,12 +219,18 @@ pub(super) fn softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     replacement(b, op, Op::Softmax, &[x])
 }
 
-/// `Log(Softmax(x))` → `LogSoftmax(x)`, as TensorFlow's optimizer does.
+/// `Log(Softmax(x))` → `LogSoftmax(x)`, as TensorFlow's optimizer does. A movement between them follows.
 pub(super) fn log_softmax(b: &mut Builder<'_, '_>, op: OpId) -> Option<ValueId> {
     let m = b.ir();
-    let softmax = m.operand(op, 0);
+    let (operand, result) = (m.operand(op, 0), m.result(op, 0));
+    let movement = producer_if(m, operand, &MOVEMENTS).filter(|_| is_used_once(m, operand));
+    let softmax = movement.map_or(operand, |movement| m.operand(movement, 0));
     let inner = producer_if(m, softmax, &[Op::Softmax]).filter(|_| is_used_once(m, softmax))?;
-    replacement(b, op, Op::LogSoftmax, &[m.operand(inner, 0)])
+    let x = m.operand(inner, 0);
+    let Some(movement) = movement else { return replacement(b, op, Op::LogSoftmax, &[x]) };
+    let (moves, mut operands) = (operator(m, movement)?, m.operands(movement).collect::<Vec<_>>());
+    operands[0] = b.op(Op::LogSoftmax, &[x]).like(softmax).one().ok()?;
+    b.op(moves, &operands).attrs_of(movement, |_| true).like(result).one().ok()
 }
 
 /// `(x - Mean(x))` and `1 / sqrt(variance(x) + epsilon)` over rows: x and epsilon.
