@@ -89,6 +89,65 @@ def patterns():
     case.write()
 
 
+def kept():
+    """Strings in variables, lists and the arrays of TensorFlow 1's loops."""
+    case = Case("op_string_state")
+    x = case.feed("x", np.array([b"one", b"", b"three"]))
+    rows = case.feed("rows", np.array([[b"a", b"bb"], [b"c", b""], [b"ee", b"f"]]))
+    of_strings = {"element_dtype": tf.string}
+    variable = raw.VarHandleOp(dtype=tf.string, shape=[3], shared_name="texts")
+    with tf.control_dependencies([raw.AssignVariableOp(resource=variable, value=x)]):
+        read = raw.ReadVariableOp(resource=variable, dtype=tf.string)
+        case.fetch("read", read, raw.VarIsInitializedOp(resource=variable), raw.VariableShape(input=variable))
+        gathered = [raw.ResourceGather(resource=variable, indices=[[2, 0]], dtype=tf.string),
+                    raw.ResourceGatherNd(resource=variable, indices=[[1], [2]], dtype=tf.string)]
+        case.fetch("gathered", *gathered)
+    with tf.control_dependencies([read, *gathered]):
+        again = raw.AssignVariableOp(resource=variable, value=tf.reverse(x, [0]))
+    with tf.control_dependencies([again]):
+        case.fetch("reversed", raw.ReadVariableOp(resource=variable, dtype=tf.string))
+    reference = raw.VariableV2(shape=[3], dtype=tf.string, shared_name="reference")
+    assigned = raw.Assign(ref=reference, value=tf.strings.join([x, "!"]))
+    case.fetch("reference", assigned, raw.IsVariableInitialized(ref=assigned))
+
+    scalar, pair = tf.constant([], tf.int32), tf.constant([2])
+    empty = raw.EmptyTensorList(element_shape=scalar, max_num_elements=-1, **of_strings)
+    one = raw.TensorListPushBack(input_handle=empty, tensor=x[0])
+    two = raw.TensorListPushBack(input_handle=one, tensor=x[2])
+    shorter, last = raw.TensorListPopBack(input_handle=two, element_shape=scalar, **of_strings)
+    case.fetch("pushed", raw.TensorListStack(input_handle=two, element_shape=scalar, **of_strings), last,
+               raw.TensorListLength(input_handle=shorter))
+    slots = raw.TensorListReserve(element_shape=pair, num_elements=3, **of_strings)
+    slots = raw.TensorListSetItem(input_handle=slots, index=1, item=rows[2])
+    case.fetch("slots", raw.TensorListStack(input_handle=slots, element_shape=pair, **of_strings),
+               raw.TensorListGetItem(input_handle=slots, index=0, element_shape=pair, **of_strings))
+    parts = raw.TensorListFromTensor(tensor=rows, element_shape=pair)
+    case.fetch("parts", raw.TensorListGather(input_handle=parts, indices=[2, 0], element_shape=pair, **of_strings))
+    case.fetch("joined", *raw.TensorListConcatV2(input_handle=parts, element_shape=pair, leading_dims=np.array([], np.int64),
+                                                 **of_strings))
+    scattered = raw.TensorListScatterV2(tensor=x, indices=[2, 0, 1], element_shape=scalar, num_elements=-1)
+    both = raw.TensorListConcatLists(input_a=scattered, input_b=two, **of_strings)
+    both = raw.TensorListResize(input_handle=both, size=6)
+    case.fetch("both", raw.TensorListStack(input_handle=both, element_shape=scalar, **of_strings))
+    divided = raw.TensorListSplit(tensor=rows, element_shape=[-1, 2], lengths=np.array([1, 2], np.int64))
+    case.fetch("divided", raw.TensorListGetItem(input_handle=divided, index=1, element_shape=[-1, 2], **of_strings))
+
+    def write(i, texts):
+        return i + 1, texts.write(i, tf.strings.join([x[i], tf.strings.as_string(i)]))
+
+    def written():
+        texts = tf.TensorArray(tf.string, size=3, element_shape=[])
+        return tf.while_loop(lambda i, _: i < 3, write, [tf.constant(0), texts])[1]
+
+    tf.disable_control_flow_v2()
+    case.fetch("array", written().stack(), written().gather([2, 0]))
+    tf.enable_control_flow_v2()
+    case.fetch("list", written().stack())
+    tf.disable_control_flow_v2()
+    case.write()
+
+
 if __name__ == "__main__":
     strings()
     patterns()
+    kept()

@@ -43,7 +43,7 @@ struct Uses {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frozen {
     All,
-    /// Those of strings, for which there are no kernels.
+    /// Those of strings: the names of assets must be known.
     Strings,
 }
 

@@ -9,18 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
-use befrost_tensor::tf::op::Op;
-use befrost_tensor::tf::{PartialShape, add_n, concat, pack, split_v, unpack};
-use befrost_tensor::{DType, HostTensor, Shape};
+use befrost_tensor::tf::op::{Op, Type};
+use befrost_tensor::tf::{AnyTensor, PartialShape, add_n};
+use befrost_tensor::{HostTensor, Shape};
 
 use super::action::{ActionRow, action, int, ints, scalar, tensor};
-use super::operands::dense;
+use super::operands::{any, value};
 use crate::objects::refused;
 
 /// A mutable array.
 #[derive(Debug)]
 struct Array {
-    dtype: DType,
+    ty: Type,
     element: PartialShape,
     is_dynamic: bool,
     clears: bool,
@@ -38,7 +38,7 @@ struct State {
 #[derive(Clone, Debug)]
 enum Slot {
     Empty,
-    Written(HostTensor),
+    Written(AnyTensor),
     /// Cleared by a read.
     Cleared,
 }
@@ -50,7 +50,7 @@ impl Object for ArrayHandle {
     const TYPES: &'static [&'static str] = &["tensor"];
 
     fn display(&self) -> String {
-        format!("TensorArray of {}", self.0.dtype)
+        format!("TensorArray of {}", self.0.ty)
     }
 }
 
@@ -59,12 +59,15 @@ const MAX_SLOTS: usize = 1 << 20;
 
 pub(super) const OPS: &[ActionRow] = &[
     (&[Op::TensorArrayV3], |attrs| {
-        let (dtype, element) = (attrs.dtype("dtype")?, attrs.shape("element_shape")?);
+        let (ty, element) = (attrs.ty("dtype")?, attrs.shape("element_shape")?);
+        if ty != Type::String {
+            attrs.dtype("dtype")?;
+        }
         let (is_dynamic, clears) = (attrs.bool("dynamic_size")?, attrs.bool("clear_after_read")?);
         action(attrs, move |[size], cx| {
             let state = State { slots: vec![Slot::Empty; slots(int(size)?)?], ..State::default() };
             let element = element.clone();
-            let array = Array { dtype, element, is_dynamic, clears, adds: false, state: Mutex::new(state) };
+            let array = Array { ty, element, is_dynamic, clears, adds: false, state: Mutex::new(state) };
             Ok([Value::object(ArrayHandle(Arc::new(array))), scalar(0f32, cx)?])
         })
     }),
@@ -76,12 +79,12 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
     (&[Op::TensorArrayWriteV3], |attrs| {
         action(attrs, |[to, index, x, flow], cx| {
-            array(to)?.write(int(index)?, dense(x)?, cx.allocator())?;
+            array(to)?.write(int(index)?, &any(x)?, cx.allocator())?;
             Ok([flow.clone()])
         })
     }),
     (&[Op::TensorArrayReadV3], |attrs| {
-        action(attrs, |[from, index, _], cx| Ok([tensor(array(from)?.read(int(index)?, cx.allocator())?)]))
+        action(attrs, |[from, index, _], cx| Ok([value(array(from)?.read(int(index)?, cx.allocator())?)]))
     }),
     (&[Op::TensorArrayGatherV3], |attrs| {
         let element = attrs.shape("element_shape")?;
@@ -92,15 +95,15 @@ pub(super) const OPS: &[ActionRow] = &[
                 let rows = from.element.merged(&element).and_then(|shape| shape.shape());
                 let rows = rows.ok_or_else(|| KernelError::invalid("no elements, of unknown shape"))?;
                 let shape = Shape::new(&[&[0], rows.dims()].concat()).map_err(refused)?;
-                return Ok([tensor(HostTensor::zeros(from.dtype, shape, cx.allocator()).map_err(refused)?)]);
+                return Ok([value(AnyTensor::zeros(from.ty, shape, cx.allocator()).map_err(refused)?)]);
             }
-            Ok([tensor(pack(&all.iter().collect::<Vec<_>>(), 0, cx.allocator()).map_err(refused)?)])
+            Ok([value(AnyTensor::pack(&all, cx.allocator()).map_err(refused)?)])
         })
     }),
     (&[Op::TensorArrayScatterV3], |attrs| {
         action(attrs, |[to, indices, x, flow], cx| {
             let (to, indices) = (array(to)?, ints(indices)?);
-            let parts = unpack(dense(x)?, 0, cx.allocator()).map_err(refused)?;
+            let parts = any(x)?.unpack(cx.allocator()).map_err(refused)?;
             if parts.len() != indices.len() {
                 let problem = format!("{} slices for {} indices", parts.len(), indices.len());
                 return Err(KernelError::invalid(problem));
@@ -119,15 +122,15 @@ pub(super) const OPS: &[ActionRow] = &[
             let lengths = all.iter().map(|x| x.shape().dims().first().map_or(0, |&dim| dim as i64));
             let lengths: Vec<i64> = lengths.collect();
             let n = Shape::new(&[lengths.len()]).map_err(refused)?;
-            let joined = concat(&all.iter().collect::<Vec<_>>(), 0, cx.allocator()).map_err(refused)?;
+            let joined = AnyTensor::concat(&all, cx.allocator()).map_err(refused)?;
             let lengths = HostTensor::from_slice(n, &lengths, cx.allocator()).map_err(refused)?;
-            Ok([tensor(joined), tensor(lengths)])
+            Ok([value(joined), tensor(lengths)])
         })
     }),
     (&[Op::TensorArraySplitV3], |attrs| {
         action(attrs, |[to, x, lengths, flow], cx| {
             let (to, lengths) = (array(to)?, ints(lengths)?);
-            let parts = split_v(dense(x)?, &lengths, 0, cx.allocator()).map_err(refused)?;
+            let parts = any(x)?.split("TensorArraySplitV3", &lengths, cx.allocator()).map_err(refused)?;
             for (index, part) in (0..).zip(&parts) {
                 to.write(index, part, cx.allocator())?;
             }
@@ -172,8 +175,8 @@ impl Array {
         made.clone()
     }
 
-    fn write(&self, index: i64, x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<(), KernelError> {
-        x.expect_dtype("value", self.dtype).map_err(refused)?;
+    fn write(&self, index: i64, x: &AnyTensor, allocator: &Arc<dyn Allocator>) -> Result<(), KernelError> {
+        x.expect_type("TensorArrayWriteV3", self.ty).map_err(refused)?;
         if !self.element.allows(x.shape()) {
             let problem = format!("an element of shape {} in a TensorArray of {}", x.shape(), self.element);
             return Err(KernelError::invalid(problem));
@@ -189,7 +192,12 @@ impl Array {
         };
         *slot = Slot::Written(match slot {
             Slot::Empty => x.clone(),
-            Slot::Written(old) if self.adds => add_n(&[old, x], allocator).map_err(refused)?,
+            Slot::Written(old) if self.adds => {
+                let (Some(old), Some(x)) = (old.numbers(), x.numbers()) else {
+                    return Err(KernelError::invalid("strings have no sum"));
+                };
+                add_n(&[old, x], allocator).map_err(refused)?.into()
+            }
             Slot::Written(_) | Slot::Cleared => {
                 return Err(KernelError::invalid(format!(
                     "element {index} of a TensorArray is written twice"
@@ -200,7 +208,7 @@ impl Array {
     }
 
     /// An element. An empty slot of a gradient array is zeros, if the shape is known.
-    fn read(&self, index: i64, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, KernelError> {
+    fn read(&self, index: i64, allocator: &Arc<dyn Allocator>) -> Result<AnyTensor, KernelError> {
         let mut state = self.lock();
         let n = state.slots.len();
         let slot = usize::try_from(index).ok().and_then(|at| state.slots.get_mut(at));
@@ -214,7 +222,7 @@ impl Array {
                 }
                 Ok(x)
             }
-            (Slot::Empty, Some(shape)) => HostTensor::zeros(self.dtype, shape, allocator).map_err(refused),
+            (Slot::Empty, Some(shape)) => AnyTensor::zeros(self.ty, shape, allocator).map_err(refused),
             (Slot::Empty, None) => Err(KernelError::invalid(format!(
                 "element {index} of a TensorArray is read before it is written"
             ))),
@@ -224,7 +232,7 @@ impl Array {
         }
     }
 
-    fn all(&self, indices: Vec<i64>, allocator: &Arc<dyn Allocator>) -> Result<Vec<HostTensor>, KernelError> {
+    fn all(&self, indices: Vec<i64>, allocator: &Arc<dyn Allocator>) -> Result<Vec<AnyTensor>, KernelError> {
         indices.into_iter().map(|index| self.read(index, allocator)).collect()
     }
 }

@@ -143,7 +143,7 @@ fn draw_ints(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
 fn draw_by_state(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let of = (attrs.op(), attrs.dtype("dtype")?);
     action(attrs, move |[state, shape], cx| {
-        let words = variable(state)?.read()?;
+        let words = variable(state)?.numbers()?;
         let words = words.read_as::<i64>("state").map_err(refused)?;
         expect_philox(words.first().copied().unwrap_or_default())?;
         drawn(of, (state, 1), shape, |_| Ok(Distribution::Normal), cx)

@@ -96,6 +96,11 @@ pub(super) struct StringResults {
 }
 
 impl StringResults {
+    /// One result, which is strings.
+    pub(super) fn one() -> StringResults {
+        StringResults { are_strings: vec![true], is_ordered: false }
+    }
+
     /// The results of the operator, if it takes strings.
     pub(super) fn of(op: Option<Op>, are_strings: impl FnOnce() -> Vec<bool>) -> Option<StringResults> {
         let op = op.filter(|op| OPS.contains(op))?;

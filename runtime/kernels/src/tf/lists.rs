@@ -1,7 +1,7 @@
 //! `TensorList`: immutable lists that loops accumulate values in. Operators return new lists.
 //!
-//! The elements are tensors of one dtype, or variants: lists and optionals, which the gradients of branches
-//! in loops use.
+//! The elements are tensors of one element type, or variants: lists and optionals, which the gradients of
+//! branches in loops use.
 //!
 //! Lists of tensors are implemented in the tensor library.
 
@@ -12,11 +12,11 @@ use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::mem::Allocator;
 use befrost_tensor::scratch::push;
 use befrost_tensor::tf::op::{Attributes, Op, Type};
-use befrost_tensor::tf::{PartialShape, TensorList, cast, from_end, unpack};
-use befrost_tensor::{DType, HostTensor, Shape, TensorError};
+use befrost_tensor::tf::{AnyTensor, PartialShape, TensorList, cast, from_end};
+use befrost_tensor::{HostTensor, Shape, TensorError};
 
 use super::action::{Action, ActionRow, action, int, ints, scalar, tensor};
-use super::operands::dense;
+use super::operands::{any, dense, value};
 use super::optionals::nested;
 use crate::objects::{copy_of, refused};
 
@@ -50,7 +50,7 @@ impl Object for List {
 
     fn display(&self) -> String {
         match &self.items {
-            Items::Tensors(items) => format!("TensorList of {} x {}", items.len(), items.dtype()),
+            Items::Tensors(items) => format!("TensorList of {} x {}", items.len(), items.ty()),
             Items::Variants(items) => format!("TensorList of {} x variant", items.slots.len()),
         }
     }
@@ -59,10 +59,13 @@ impl Object for List {
         let mut bytes = 0;
         let items = match &self.items {
             Items::Tensors(items) => {
-                let mut copy = |x: &HostTensor| {
-                    let (x, n) = copy_of(x, to)?;
-                    bytes += n;
-                    Ok(x)
+                let mut copy = |x: &AnyTensor| match x {
+                    AnyTensor::Numbers(x) => {
+                        let (x, n) = copy_of(x, to)?;
+                        bytes += n;
+                        Ok(x.into())
+                    }
+                    AnyTensor::Strings(_) => Ok(x.clone()),
                 };
                 items.map(&mut copy).map(Items::Tensors).map_err(refused)
             }
@@ -184,17 +187,17 @@ fn empty_slot() -> KernelError {
 
 /// A list of `n` empty slots.
 fn reserve(ty: Type, shape: &Value, n: i64, max: Option<usize>) -> Result<[Value; 1], KernelError> {
-    let items = match ty.dtype() {
-        Some(dtype) => Items::Tensors(TensorList::reserve(dtype, element(shape)?, n).map_err(refused)?),
-        None => Items::Variants(Variants { slots: vec![None; slots(n)?], nesting: 1 }),
+    let items = match ty {
+        Type::Variant => Items::Variants(Variants { slots: vec![None; slots(n)?], nesting: 1 }),
+        ty => Items::Tensors(TensorList::reserve(ty, element(shape)?, n).map_err(refused)?),
     };
     Ok([Value::object(List { items, max })])
 }
 
-/// The element type of a list: a numeric type or variant.
+/// The element type of a list: a numeric type, string or variant.
 fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
     match attrs.ty("element_dtype")? {
-        Type::Variant => Ok(Type::Variant),
+        ty @ (Type::String | Type::Variant) => Ok(ty),
         _ => attrs.dtype("element_dtype").map(Type::from),
     }
 }
@@ -210,7 +213,7 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
     (&[Op::TensorListFromTensor], |attrs| {
         action(attrs, |[x, shape], cx| {
-            new(TensorList::from_tensor(dense(x)?, &element(shape)?, cx.allocator()))
+            new(TensorList::from_tensor(&any(x)?, &element(shape)?, cx.allocator()))
         })
     }),
     (&[Op::TensorListPushBack], |attrs| {
@@ -219,7 +222,7 @@ pub(super) const OPS: &[ActionRow] = &[
             expect_room(to)?;
             changed(
                 to,
-                |items| items.push_back(dense_or(x)?),
+                |items| items.push_back(&any_or(x)?),
                 |items| {
                     let x = items.admit(x)?;
                     push(&mut items.slots, Some(x)).map_err(refused)
@@ -233,7 +236,7 @@ pub(super) const OPS: &[ActionRow] = &[
             expect_room(to)?;
             changed(
                 to,
-                |items| items.insert(dense_or(x)?, position),
+                |items| items.insert(&any_or(x)?, position),
                 |items| {
                     let n = items.slots.len();
                     let at = from_end("_SequenceInsert", position, n, n).map_err(refused)?;
@@ -269,7 +272,7 @@ pub(super) const OPS: &[ActionRow] = &[
                 Items::Tensors(items) => {
                     let (items, x) =
                         items.clone().pop_back(&element(shape)?, cx.allocator()).map_err(refused)?;
-                    (Items::Tensors(items), tensor(x))
+                    (Items::Tensors(items), value(x))
                 }
                 Items::Variants(items) => {
                     let mut items = items.clone();
@@ -285,7 +288,7 @@ pub(super) const OPS: &[ActionRow] = &[
         action(attrs, move |[from, index, shape], cx| {
             let index = int(index)?;
             match &typed(from, ty)?.items {
-                Items::Tensors(items) => dense_of(items.get_item(index, &element(shape)?, cx.allocator())),
+                Items::Tensors(items) => any_of(items.get_item(index, &element(shape)?, cx.allocator())),
                 Items::Variants(items) => {
                     Ok([items.slot(items.at(index)?).cloned().ok_or_else(empty_slot)?])
                 }
@@ -298,7 +301,7 @@ pub(super) const OPS: &[ActionRow] = &[
             let index = int(index)?;
             changed(
                 list(to)?,
-                |items| items.set_item(index, dense_or(x)?, resize),
+                |items| items.set_item(index, &any_or(x)?, resize),
                 |items| {
                     if resize && index >= items.slots.len() as i64 {
                         items.resize(index.saturating_add(1))?;
@@ -324,7 +327,7 @@ pub(super) const OPS: &[ActionRow] = &[
                 None => (vec![-1], Shape::scalar()),
             };
             let dims = HostTensor::from_slice(rank, &dims, cx.allocator()).map_err(refused)?;
-            dense_of(cast(&dims, to, cx.allocator()))
+            Ok([tensor(cast(&dims, to, cx.allocator()).map_err(refused)?)])
         })
     }),
     (&[Op::TensorListResize], |attrs| {
@@ -334,31 +337,31 @@ pub(super) const OPS: &[ActionRow] = &[
         })
     }),
     (&[Op::TensorListStack], |attrs| {
-        let (dtype, n) = (attrs.dtype("element_dtype")?, attrs.int("num_elements")?);
+        let (ty, n) = (elements(attrs)?, attrs.int("num_elements")?);
         action(attrs, move |[from, shape], cx| {
-            dense_of(of_dtype(from, dtype)?.stack(&element(shape)?, n, cx.allocator()))
+            any_of(of_type(from, ty)?.stack(&element(shape)?, n, cx.allocator()))
         })
     }),
     (&[Op::TensorListGather], |attrs| {
-        let dtype = attrs.dtype("element_dtype")?;
+        let ty = elements(attrs)?;
         action(attrs, move |[from, indices, shape], cx| {
-            let items = of_dtype(from, dtype)?;
-            dense_of(items.gather(&ints(indices)?, &element(shape)?, cx.allocator()))
+            let items = of_type(from, ty)?;
+            any_of(items.gather(&ints(indices)?, &element(shape)?, cx.allocator()))
         })
     }),
     (&[Op::TensorListScatter], |attrs| {
         action(attrs, |[x, indices, shape], cx| {
-            scattered(dense(x)?, &ints(indices)?, element(shape)?, -1, cx.allocator())
+            scattered(&any(x)?, &ints(indices)?, element(shape)?, -1, cx.allocator())
         })
     }),
     (&[Op::TensorListScatterV2], |attrs| {
         action(attrs, |[x, indices, shape, n], cx| {
-            scattered(dense(x)?, &ints(indices)?, element(shape)?, int(n)?, cx.allocator())
+            scattered(&any(x)?, &ints(indices)?, element(shape)?, int(n)?, cx.allocator())
         })
     }),
     (&[Op::TensorListScatterIntoExistingList], |attrs| {
         action(attrs, |[to, x, indices], cx| {
-            let (parts, indices) = (parts(dense(x)?, cx.allocator())?, ints(indices)?);
+            let (parts, indices) = (any(x)?.unpack(cx.allocator()).map_err(refused)?, ints(indices)?);
             let to = list(to)?;
             to.tensors()?;
             changed(to, |items| put(items, &parts, &indices), |_| Ok(()))
@@ -375,15 +378,15 @@ pub(super) const OPS: &[ActionRow] = &[
         })
     }),
     (&[Op::TensorListConcatLists], |attrs| {
-        let dtype = attrs.dtype("element_dtype")?;
+        let ty = elements(attrs)?;
         action(attrs, move |[a, b], _| {
-            let (a, b) = (of_dtype(a, dtype)?, of_dtype(b, dtype)?);
+            let (a, b) = (of_type(a, ty)?, of_type(b, ty)?);
             new(a.clone().followed_by(b))
         })
     }),
     (&[Op::TensorListSplit], |attrs| {
         action(attrs, |[x, shape, lengths], cx| {
-            new(TensorList::split(dense(x)?, &element(shape)?, &ints(lengths)?, cx.allocator()))
+            new(TensorList::split(&any(x)?, &element(shape)?, &ints(lengths)?, cx.allocator()))
         })
     }),
 ];
@@ -406,7 +409,7 @@ pub(super) fn list(value: &Value) -> Result<&List, KernelError> {
 fn typed(value: &Value, ty: Type) -> Result<&List, KernelError> {
     let list = list(value)?;
     let found = match &list.items {
-        Items::Tensors(items) => Type::from(items.dtype()),
+        Items::Tensors(items) => items.ty(),
         Items::Variants(_) => Type::Variant,
     };
     match found == ty {
@@ -415,27 +418,27 @@ fn typed(value: &Value, ty: Type) -> Result<&List, KernelError> {
     }
 }
 
-/// The elements of the list in `value`, if they are tensors of this dtype.
-fn of_dtype(value: &Value, dtype: DType) -> Result<&TensorList, KernelError> {
-    typed(value, dtype.into())?.tensors()
+/// The elements of the list in `value`, if they are tensors of this type.
+fn of_type(value: &Value, ty: Type) -> Result<&TensorList, KernelError> {
+    typed(value, ty)?.tensors()
 }
 
 fn element(shape: &Value) -> Result<PartialShape, KernelError> {
     PartialShape::from_tensor(dense(shape)?).map_err(refused)
 }
 
-/// A dense tensor, or an error of the tensor library.
-fn dense_or(value: &Value) -> Result<&HostTensor, TensorError> {
+/// A tensor, or an error of the tensor library.
+fn any_or(value: &Value) -> Result<AnyTensor, TensorError> {
     let wrong = || "expected a dense tensor".to_owned();
-    dense(value).map_err(|_| TensorError::Invalid { op: "TensorList", problem: wrong() })
+    any(value).map_err(|_| TensorError::Invalid { op: "TensorList", problem: wrong() })
 }
 
 fn new(items: Result<TensorList, TensorError>) -> Result<[Value; 1], KernelError> {
     Ok([Value::object(List { items: Items::Tensors(items.map_err(refused)?), max: None })])
 }
 
-fn dense_of(x: Result<HostTensor, TensorError>) -> Result<[Value; 1], KernelError> {
-    Ok([tensor(x.map_err(refused)?)])
+fn any_of(x: Result<AnyTensor, TensorError>) -> Result<[Value; 1], KernelError> {
+    Ok([value(x.map_err(refused)?)])
 }
 
 fn changed(
@@ -454,13 +457,8 @@ fn changed(
     Ok([Value::object(List { items, max: list.max })])
 }
 
-/// The slices along the first axis.
-fn parts(x: &HostTensor, allocator: &Arc<dyn Allocator>) -> Result<Vec<HostTensor>, KernelError> {
-    unpack(x, 0, allocator).map_err(refused)
-}
-
 /// The list with each part stored at its index; it grows if needed.
-fn put(items: TensorList, parts: &[HostTensor], indices: &[i64]) -> Result<TensorList, TensorError> {
+fn put(items: TensorList, parts: &[AnyTensor], indices: &[i64]) -> Result<TensorList, TensorError> {
     if parts.len() != indices.len() {
         return Err(TensorError::Count { want: indices.len(), got: parts.len() });
     }
@@ -468,14 +466,14 @@ fn put(items: TensorList, parts: &[HostTensor], indices: &[i64]) -> Result<Tenso
 }
 
 fn scattered(
-    x: &HostTensor,
+    x: &AnyTensor,
     indices: &[i64],
     element: PartialShape,
     n: i64,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<[Value; 1], KernelError> {
-    let parts = parts(x, allocator)?;
-    let empty = TensorList::reserve(x.dtype(), element, n.max(0)).map_err(refused)?;
+    let parts = x.unpack(allocator).map_err(refused)?;
+    let empty = TensorList::reserve(x.ty(), element, n.max(0)).map_err(refused)?;
     new(put(empty, &parts, indices))
 }
 
@@ -483,14 +481,14 @@ fn concat(
     attrs: &Attributes<'_>,
     shape: impl Fn(&[&Value]) -> Result<PartialShape, KernelError> + Send + Sync + 'static,
 ) -> Result<Action, TensorError> {
-    let dtype = attrs.dtype("element_dtype")?;
+    let ty = elements(attrs)?;
     super::action::variadic_action(move |operands, cx| {
         let Some(from) = operands.first() else { return Err(KernelError::invalid("no operands")) };
         let leading = operands.get(2).map_or(Ok(Vec::new()), |leading| ints(leading))?;
-        let joined = of_dtype(from, dtype)?.concat(&shape(operands)?, &leading, cx.allocator());
+        let joined = of_type(from, ty)?.concat(&shape(operands)?, &leading, cx.allocator());
         let (x, lengths) = joined.map_err(refused)?;
         let n = Shape::new(&[lengths.len()]).map_err(refused)?;
         let lengths = HostTensor::from_slice(n, &lengths, cx.allocator()).map_err(refused)?;
-        Ok([tensor(x), tensor(lengths)])
+        Ok([value(x), tensor(lengths)])
     })
 }

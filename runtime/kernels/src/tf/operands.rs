@@ -3,9 +3,10 @@
 use befrost_kernel_api::kernel::{KernelFrame, Outcome, Returns, Signature};
 use befrost_kernel_api::{KernelError, Value};
 use befrost_tensor::HostTensor;
+use befrost_tensor::tf::AnyTensor;
 use smallvec::SmallVec;
 
-use crate::objects::Tensor;
+use crate::objects::{Strings, Tensor};
 
 /// The results of an operator, optionally followed by a chain.
 pub(super) struct Results(pub(super) SmallVec<[Value; 2]>);
@@ -34,4 +35,20 @@ pub(super) fn dense(value: &Value) -> Result<&HostTensor, KernelError> {
     value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a dense tensor, got a value of type {}", value.type_name()))
     })
+}
+
+/// The tensor of numbers or strings in a value.
+pub(super) fn any(value: &Value) -> Result<AnyTensor, KernelError> {
+    match value.downcast_ref::<Strings>() {
+        Some(strings) => Ok(strings.0.clone().into()),
+        None => dense(value).map(|x| x.clone().into()),
+    }
+}
+
+/// A tensor as a value.
+pub(super) fn value(x: AnyTensor) -> Value {
+    match x {
+        AnyTensor::Numbers(x) => Value::object(Tensor(x)),
+        AnyTensor::Strings(x) => Value::object(Strings(x)),
+    }
 }

@@ -26,19 +26,20 @@ use befrost_kernel_api::kernel::Rest;
 use befrost_kernel_api::object::Object;
 use befrost_kernel_api::{ExecContext, KernelError, Registry, Value, kernel};
 use befrost_tensor::mem::Malloc;
-use befrost_tensor::tf::op::{Attributes, Op};
-use befrost_tensor::tf::{Binary, PartialShape, accumulate, gather, gather_nd, shape_of};
+use befrost_tensor::tf::op::{Attributes, Op, Type};
+use befrost_tensor::tf::{AnyTensor, Binary, PartialShape, accumulate, gather, gather_nd, shape_as};
 use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
 use super::action::{Action, ActionRow, action, int, scalar, tensor, variadic_action};
-use super::operands::{Results, dense};
+use super::interned::{StringResults, by_numbers};
+use super::operands::{Results, any, dense, value};
 use super::placed::PlacedName;
 use crate::objects::refused;
 
 /// Registers the kernels that are no TensorFlow operators.
 pub(super) fn add(registry: &mut Registry) {
     registry.add(kernel!("tf._ReadRef", |operands: Rest<'_, Value>| {
-        let values = operands.iter().map(|of| Ok(tensor(variable(of)?.read()?)));
+        let values = operands.iter().map(|of| Ok(value(variable(of)?.read()?)));
         values.collect::<Result<_, KernelError>>().map(Results)
     }));
 }
@@ -49,9 +50,9 @@ pub(super) struct Variable {
     name: ResourceName,
     /// True if the resources have it under its name; otherwise it belongs to an operator.
     is_shared: bool,
-    dtype: DType,
+    ty: Type,
     shape: PartialShape,
-    value: Mutex<Option<HostTensor>>,
+    value: Mutex<Option<AnyTensor>>,
 }
 
 impl Resource for Variable {
@@ -73,11 +74,11 @@ impl Object for VariableHandle {
 pub(super) const OPS: &[ActionRow] = &[
     (&[Op::VarHandleOp, Op::VariableV2, Op::Variable], handle),
     (&[Op::ReadVariableOp], |attrs| {
-        let dtype = attrs.dtype("dtype")?;
+        let ty = element_type(attrs)?;
         action(attrs, move |[of], _| {
-            let value = variable(of)?.read()?;
-            value.expect_dtype("dtype", dtype).map_err(refused)?;
-            Ok([tensor(value)])
+            let found = variable(of)?.read()?;
+            found.expect_type("ReadVariableOp", ty).map_err(refused)?;
+            Ok([value(found)])
         })
     }),
     (&[Op::VarIsInitializedOp, Op::IsVariableInitialized], |attrs| {
@@ -111,32 +112,29 @@ pub(super) const OPS: &[ActionRow] = &[
     (&[Op::VariableShape], |attrs| {
         let to = attrs.dtype("out_type")?;
         action(attrs, move |[of], cx| {
-            Ok([tensor(shape_of(&variable(of)?.read()?, to, cx.allocator()).map_err(refused)?)])
+            Ok([tensor(shape_as(variable(of)?.read()?.shape(), to, cx.allocator()).map_err(refused)?)])
         })
     }),
     (&[Op::ResourceGather], |attrs| {
         let batch_dims = attrs.int("batch_dims")?;
         action(attrs, move |[of, indices], cx| {
-            let value = variable(of)?.read()?;
-            let rows = gather(&value, dense(indices)?, batch_dims, batch_dims, cx.allocator());
-            Ok([tensor(rows.map_err(refused)?)])
+            gathered(of, indices, cx, |x, indices| gather(x, indices, batch_dims, batch_dims, cx.allocator()))
         })
     }),
     (&[Op::ResourceGatherNd], |attrs| {
         action(attrs, |[of, indices], cx| {
-            let value = variable(of)?.read()?;
-            Ok([tensor(gather_nd(&value, dense(indices)?, cx.allocator()).map_err(refused)?)])
+            gathered(of, indices, cx, |x, indices| gather_nd(x, indices, cx.allocator()))
         })
     }),
 ];
 
 impl Variable {
-    fn new(name: ResourceName, is_shared: bool, dtype: DType, shape: PartialShape) -> Variable {
-        Variable { name, is_shared, dtype, shape, value: Mutex::new(None) }
+    fn new(name: ResourceName, is_shared: bool, ty: Type, shape: PartialShape) -> Variable {
+        Variable { name, is_shared, ty, shape, value: Mutex::new(None) }
     }
 
     /// Locks the value for reading or updating.
-    fn lock(&self) -> Result<MutexGuard<'_, Option<HostTensor>>, KernelError> {
+    fn lock(&self) -> Result<MutexGuard<'_, Option<AnyTensor>>, KernelError> {
         self.value.lock().map_err(|_| {
             let message = format!("the variable '{}' was half updated when a kernel panicked", self.name);
             KernelError::new(ErrorCode::FailedPrecondition, message)
@@ -144,7 +142,7 @@ impl Variable {
     }
 
     /// Locks the value for replacing it, also after a failed update.
-    fn lock_anew(&self) -> MutexGuard<'_, Option<HostTensor>> {
+    fn lock_anew(&self) -> MutexGuard<'_, Option<AnyTensor>> {
         let value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         self.value.clear_poison();
         value
@@ -155,19 +153,28 @@ impl Variable {
         KernelError::new(ErrorCode::FailedPrecondition, message)
     }
 
+    fn has_strings(&self) -> KernelError {
+        KernelError::invalid(format!("the variable '{}' has strings, expected numbers", self.name))
+    }
+
     fn absent(&self) -> KernelError {
         KernelError::new(ErrorCode::NotFound, format!("there is no variable '{}' to destroy", self.name))
     }
 
-    pub(super) fn read(&self) -> Result<HostTensor, KernelError> {
+    pub(super) fn read(&self) -> Result<AnyTensor, KernelError> {
         self.lock()?.clone().ok_or_else(|| self.uninitialized())
+    }
+
+    /// [`Variable::read`] of numbers.
+    pub(super) fn numbers(&self) -> Result<HostTensor, KernelError> {
+        self.read()?.numbers().cloned().ok_or_else(|| self.has_strings())
     }
 
     /// Replaces the value. A destroyed variable is registered under its name again.
     ///
     /// # Errors
     /// If another variable has that name now.
-    fn assign(self: &Arc<Variable>, new: HostTensor, resources: &Resources) -> Result<(), KernelError> {
+    fn assign(self: &Arc<Variable>, new: AnyTensor, resources: &Resources) -> Result<(), KernelError> {
         let mut value = self.lock_anew();
         if value.is_none() && self.is_shared {
             let named = resources.or_insert(&self.name, self.clone());
@@ -193,7 +200,7 @@ impl Variable {
 /// Locks the values of distinct variables in the order of their addresses.
 fn lock_all<'a>(
     variables: &[&'a Arc<Variable>],
-) -> Result<Vec<MutexGuard<'a, Option<HostTensor>>>, KernelError> {
+) -> Result<Vec<MutexGuard<'a, Option<AnyTensor>>>, KernelError> {
     let mut order: Vec<usize> = (0..variables.len()).collect();
     order.sort_by_key(|&i| Arc::as_ptr(variables[i]));
     if order.windows(2).any(|pair| Arc::ptr_eq(variables[pair[0]], variables[pair[1]])) {
@@ -205,17 +212,18 @@ fn lock_all<'a>(
     Ok(locked.into_iter().map(|(_, value)| value).collect())
 }
 
-/// A consistent snapshot of the values of all variables in a set of resources, in the order of containers and
-/// names. Variables without a value are left out. Nothing is copied: later updates write elsewhere while a
-/// value is held. No update is partially visible.
+/// A consistent snapshot of the values of all variables of numbers in a set of resources, in the order of
+/// containers and names. Variables without a value are left out. Nothing is copied: later updates write
+/// elsewhere while a value is held. No update is partially visible.
 ///
 /// # Errors
 /// If an update of a variable panicked.
 pub fn variable_values(resources: &Resources) -> Result<Vec<(ResourceName, HostTensor)>, KernelError> {
     let all = resources.all::<Variable>();
     let values = lock_all(&all.iter().map(|(_, variable)| variable).collect::<Vec<_>>())?;
+    let named = all.iter().zip(&values);
     let named =
-        all.iter().zip(&values).filter_map(|((name, _), value)| Some((name.clone(), (**value).clone()?)));
+        named.filter_map(|((name, _), value)| Some((name.clone(), value.as_ref()?.numbers()?.clone())));
     Ok(named.collect())
 }
 
@@ -234,10 +242,10 @@ pub fn assign_variable_values(
         let variable = all
             .get(&name)
             .ok_or_else(|| KernelError::new(ErrorCode::NotFound, format!("there is no variable '{name}'")))?;
-        if value.dtype() != variable.dtype || !variable.shape.allows(value.shape()) {
-            let (dtype, shape) = (variable.dtype, &variable.shape);
+        if Type::from(value.dtype()) != variable.ty || !variable.shape.allows(value.shape()) {
+            let (ty, shape) = (variable.ty, &variable.shape);
             let got = format!("{}{}", value.dtype(), value.shape());
-            let problem = format!("the variable '{name}' is of type {dtype} and shape {shape}, got {got}");
+            let problem = format!("the variable '{name}' is of type {ty} and shape {shape}, got {got}");
             return Err(KernelError::invalid(problem));
         }
         chosen.push((variable, value.kept(&Malloc::shared()).map_err(refused)?));
@@ -248,7 +256,7 @@ pub fn assign_variable_values(
     }
     let mut locked: Vec<_> = chosen.iter().map(|(variable, _)| variable.lock_anew()).collect();
     for (place, (_, value)) in locked.iter_mut().zip(&chosen) {
-        **place = Some(value.clone());
+        **place = Some(value.clone().into());
     }
     Ok(())
 }
@@ -272,7 +280,10 @@ pub(super) fn update(
 ) -> Result<(), KernelError> {
     let mut locked = lock_all(variables)?;
     let values = locked.iter_mut().zip(variables);
-    let values = values.map(|(value, variable)| value.as_mut().ok_or_else(|| variable.uninitialized()));
+    let values = values.map(|(value, variable)| {
+        let value = value.as_mut().ok_or_else(|| variable.uninitialized())?;
+        value.numbers_mut().ok_or_else(|| variable.has_strings())
+    });
     let mut values = values.collect::<Result<Vec<&mut HostTensor>, _>>()?;
     f(&mut values).map_err(refused)
 }
@@ -288,22 +299,50 @@ pub(super) fn update_one(
     })
 }
 
+/// The type of a variable's elements: numbers or strings.
+fn element_type(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
+    match attrs.ty("dtype")? {
+        Type::String => Ok(Type::String),
+        _ => attrs.dtype("dtype").map(Type::from),
+    }
+}
+
+/// The elements or slices of a variable that `f` chooses.
+fn gathered(
+    of: &Value,
+    indices: &Value,
+    cx: &ExecContext,
+    f: impl FnOnce(&HostTensor, &HostTensor) -> Result<HostTensor, TensorError>,
+) -> Result<[Value; 1], KernelError> {
+    let x = match variable(of)?.read()? {
+        AnyTensor::Numbers(x) => return Ok([tensor(f(&x, dense(indices)?).map_err(refused)?)]),
+        strings => value(strings),
+    };
+    let found = by_numbers(&[x, indices.clone()], &StringResults::one(), cx.allocator(), |operands| {
+        let [x, indices] = &operands[..] else {
+            return Err(refused(TensorError::Count { want: 2, got: operands.len() }));
+        };
+        Ok(vec![f(x, indices).map_err(refused)?])
+    })?;
+    <[Value; 1]>::try_from(found).map_err(|all| refused(TensorError::Count { want: 1, got: all.len() }))
+}
+
 fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
-    let (dtype, shape) = (attrs.dtype("dtype")?, attrs.shape("shape")?);
+    let (ty, shape) = (element_type(attrs)?, attrs.shape("shape")?);
     let name = PlacedName::of(attrs)?;
     let own = name.is_empty().then(|| {
         let name = ResourceName::from(attrs.op());
-        Arc::new(Variable::new(name, false, dtype, shape.clone()))
+        Arc::new(Variable::new(name, false, ty, shape.clone()))
     });
     action(attrs, move |[], cx: &ExecContext| {
         let found = own.clone().unwrap_or_else(|| {
             let name = name.on_device(cx);
-            let make = || Variable::new(name.clone(), true, dtype, shape.clone());
+            let make = || Variable::new(name.clone(), true, ty, shape.clone());
             cx.request.resources.or_insert_with(&name, make)
         });
-        if found.dtype != dtype {
+        if found.ty != ty {
             let name = &found.name;
-            let problem = format!("the variable '{name}' is of type {}, not {dtype}", found.dtype);
+            let problem = format!("the variable '{name}' is of type {}, not {ty}", found.ty);
             return Err(KernelError::invalid(problem));
         }
         Ok([Value::object(VariableHandle(found))])
@@ -312,16 +351,17 @@ fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
 
 fn assign(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
     let (validate, returns_ref) = (attrs.bool("validate_shape")?, !attrs.signature().outputs.is_empty());
+    let op = attrs.op();
     action(attrs, move |[to, value], cx| {
-        let (variable, value) = (variable(to)?, dense(value)?);
-        value.expect_dtype("value", variable.dtype).map_err(refused)?;
+        let (variable, value) = (variable(to)?, any(value)?);
+        value.expect_type(op, variable.ty).map_err(refused)?;
         if validate && !variable.shape.allows(value.shape()) {
             let (name, want) = (&variable.name, &variable.shape);
             let problem =
                 format!("shape {} assigned to the variable '{name}' of shape {want}", value.shape());
             return Err(KernelError::invalid(problem));
         }
-        variable.assign(value.clone(), &cx.request.resources)?;
+        variable.assign(value, &cx.request.resources)?;
         Ok(returns_ref.then(|| to.clone()))
     })
 }
@@ -333,6 +373,7 @@ fn count_up_to(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
         let variable = variable(of)?;
         let mut locked = variable.lock()?;
         let value = locked.as_mut().ok_or_else(|| variable.uninitialized())?;
+        let value = value.numbers_mut().ok_or_else(|| variable.has_strings())?;
         let before = tensor(value.clone());
         if int(&before)? >= limit {
             let message = format!("the variable '{}' reached its limit of {limit}", variable.name);

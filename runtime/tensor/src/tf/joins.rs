@@ -92,7 +92,7 @@ pub fn pack_on(inputs: &[&HostTensor], axis: i64, cx: &Cx<'_>) -> Result<HostTen
 }
 
 /// The largest number of parts of an empty tensor. The tensor's bytes do not bound it.
-const MAX_EMPTY: usize = 1 << 20;
+pub(super) const MAX_EMPTY: usize = 1 << 20;
 
 /// `Unpack`: the slices along an axis, each without it.
 pub fn unpack(

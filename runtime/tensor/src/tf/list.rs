@@ -1,27 +1,28 @@
 //! `TensorList`: a list of tensors, used by loops to collect values of their iterations.
 //!
-//! A list has an element type and a partial shape that its elements match. An empty slot reads as zeros.
+//! A list has an element type and a partial shape that its elements match. An empty slot reads as zeros, or
+//! empty strings.
 //! Lists are values: an op takes a list and returns a new one, and a list with one owner is changed in place.
 //! The tensors in it are shared, not copied.
 //!
-//! Not here: lists of anything but dense tensors.
+//! Not here: lists of anything but tensors of numbers or strings.
 
 use std::sync::Arc;
 
+use super::any::AnyTensor;
 use super::binary::{Binary, binary};
-use super::joins::{concat, pack, unpack};
+use super::op::Type;
 use super::partial::PartialShape;
-use super::slices::slice;
 use crate::mem::Allocator;
 use crate::scratch::{collected, filled, grow, push, try_collected};
-use crate::{DType, HostTensor, Shape, TensorError};
+use crate::{Shape, TensorError};
 
 /// A list of tensors of one element type.
 #[derive(Clone, Debug)]
 pub struct TensorList {
-    dtype: DType,
+    ty: Type,
     element: PartialShape,
-    slots: Vec<Option<HostTensor>>,
+    slots: Vec<Option<AnyTensor>>,
 }
 
 /// The largest number of slots that an operand may ask for.
@@ -29,25 +30,25 @@ const MAX_SLOTS: usize = 1 << 20;
 
 impl TensorList {
     /// `EmptyTensorList`.
-    pub fn empty(dtype: DType, element: PartialShape) -> TensorList {
-        TensorList { dtype, element, slots: Vec::new() }
+    pub fn empty(ty: Type, element: PartialShape) -> TensorList {
+        TensorList { ty, element, slots: Vec::new() }
     }
 
     /// `TensorListReserve`: `n` empty slots.
-    pub fn reserve(dtype: DType, element: PartialShape, n: i64) -> Result<TensorList, TensorError> {
-        let mut list = TensorList::empty(dtype, element);
+    pub fn reserve(ty: Type, element: PartialShape, n: i64) -> Result<TensorList, TensorError> {
+        let mut list = TensorList::empty(ty, element);
         list.slots = filled(slots("TensorListReserve", n)?, None)?;
         Ok(list)
     }
 
     /// `TensorListFromTensor`: the slices of `x` along its first axis.
     pub fn from_tensor(
-        x: &HostTensor,
+        x: &AnyTensor,
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
     ) -> Result<TensorList, TensorError> {
-        let parts = unpack(x, 0, allocator)?;
-        let mut list = TensorList::empty(x.dtype(), element.clone());
+        let parts = x.unpack(allocator)?;
+        let mut list = TensorList::empty(x.ty(), element.clone());
         for part in parts {
             list.check("TensorListFromTensor", &part)?;
             push(&mut list.slots, Some(part))?;
@@ -56,8 +57,8 @@ impl TensorList {
     }
 
     /// The element type.
-    pub fn dtype(&self) -> DType {
-        self.dtype
+    pub fn ty(&self) -> Type {
+        self.ty
     }
 
     /// `TensorListElementShape`.
@@ -76,10 +77,10 @@ impl TensorList {
     /// The first error of `f`.
     pub fn map(
         &self,
-        f: &mut dyn FnMut(&HostTensor) -> Result<HostTensor, TensorError>,
+        f: &mut dyn FnMut(&AnyTensor) -> Result<AnyTensor, TensorError>,
     ) -> Result<TensorList, TensorError> {
         let slots = try_collected(self.slots.iter().map(|slot| slot.as_ref().map(&mut *f).transpose()))?;
-        Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
+        Ok(TensorList { ty: self.ty, element: self.element.clone(), slots })
     }
 
     /// True if there are no slots.
@@ -87,8 +88,8 @@ impl TensorList {
         self.slots.is_empty()
     }
 
-    fn check(&self, op: &'static str, x: &HostTensor) -> Result<(), TensorError> {
-        x.expect_dtype("tensor", self.dtype)?;
+    fn check(&self, op: &'static str, x: &AnyTensor) -> Result<(), TensorError> {
+        x.expect_type(op, self.ty)?;
         if self.element.allows(x.shape()) {
             return Ok(());
         }
@@ -105,12 +106,12 @@ impl TensorList {
 
     /// `ZerosLike` of a list: zeros in each filled slot.
     pub fn zeros_like(&self, allocator: &Arc<dyn Allocator>) -> Result<TensorList, TensorError> {
-        let zeros = |slot: &Option<HostTensor>| {
+        let zeros = |slot: &Option<AnyTensor>| {
             let x = slot.as_ref();
-            x.map(|x| HostTensor::zeros(x.dtype(), x.shape().clone(), allocator)).transpose()
+            x.map(|x| AnyTensor::zeros(x.ty(), x.shape().clone(), allocator)).transpose()
         };
         let slots = try_collected(self.slots.iter().map(zeros))?;
-        Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
+        Ok(TensorList { ty: self.ty, element: self.element.clone(), slots })
     }
 
     /// The sum of two lists slot by slot, as in `AddN`. An empty slot counts as zeros.
@@ -119,26 +120,32 @@ impl TensorList {
         other: &TensorList,
         allocator: &Arc<dyn Allocator>,
     ) -> Result<TensorList, TensorError> {
-        if (self.dtype, self.len()) != (other.dtype, other.len()) {
+        if (self.ty, self.len()) != (other.ty, other.len()) {
             let problem = format!(
                 "lists of {} x {} and {} x {} have no sum",
                 self.len(),
-                self.dtype,
+                self.ty,
                 other.len(),
-                other.dtype
+                other.ty
             );
             return Err(TensorError::Invalid { op: "AddN", problem });
         }
-        let sum = |(a, b): (&Option<HostTensor>, &Option<HostTensor>)| match (a, b) {
-            (Some(a), Some(b)) => binary(Binary::Add, a, b, allocator).map(Some),
+        let sum = |(a, b): (&Option<AnyTensor>, &Option<AnyTensor>)| match (a, b) {
+            (Some(a), Some(b)) => match (a.numbers(), b.numbers()) {
+                (Some(a), Some(b)) => binary(Binary::Add, a, b, allocator).map(|sum| Some(sum.into())),
+                _ => {
+                    let problem = "lists of strings have no sum".to_owned();
+                    Err(TensorError::Invalid { op: "AddN", problem })
+                }
+            },
             (a, b) => Ok(a.clone().or_else(|| b.clone())),
         };
         let slots = try_collected(self.slots.iter().zip(&other.slots).map(sum))?;
-        Ok(TensorList { dtype: self.dtype, element: self.element.clone(), slots })
+        Ok(TensorList { ty: self.ty, element: self.element.clone(), slots })
     }
 
     /// `TensorListPushBack`.
-    pub fn push_back(mut self, x: &HostTensor) -> Result<TensorList, TensorError> {
+    pub fn push_back(mut self, x: &AnyTensor) -> Result<TensorList, TensorError> {
         self.check("TensorListPushBack", x)?;
         push(&mut self.slots, Some(x.clone()))?;
         Ok(self)
@@ -150,7 +157,7 @@ impl TensorList {
         mut self,
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<(TensorList, HostTensor), TensorError> {
+    ) -> Result<(TensorList, AnyTensor), TensorError> {
         let op = "TensorListPopBack";
         let Some(last) = self.slots.pop() else {
             return Err(TensorError::Invalid { op, problem: "the list is empty".to_owned() });
@@ -174,7 +181,7 @@ impl TensorList {
         op: &'static str,
         merged: &PartialShape,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
+    ) -> Result<AnyTensor, TensorError> {
         let mut shape = merged.clone();
         if shape.shape().is_none() {
             for x in self.slots.iter().flatten() {
@@ -188,17 +195,17 @@ impl TensorList {
             op,
             problem: format!("an empty slot of unknown shape {:?}", shape.dims()),
         })?;
-        HostTensor::zeros(self.dtype, shape, allocator)
+        AnyTensor::zeros(self.ty, shape, allocator)
     }
 
     /// The tensors of some slots. An empty slot reads as zeros, whose shape `element` completes.
     fn filled<'s>(
         &self,
         op: &'static str,
-        slots: impl Iterator<Item = Result<&'s Option<HostTensor>, TensorError>>,
+        slots: impl Iterator<Item = Result<&'s Option<AnyTensor>, TensorError>>,
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<Vec<HostTensor>, TensorError> {
+    ) -> Result<Vec<AnyTensor>, TensorError> {
         let merged = self.merged(op, element)?;
         let mut zeros = None;
         try_collected(slots.map(|slot| match (slot?, &zeros) {
@@ -207,7 +214,7 @@ impl TensorList {
                 let problem = format!("shapes {:?} and {} differ", merged.dims(), x.shape());
                 Err(TensorError::Invalid { op, problem })
             }
-            (None, Some(zeros)) => Ok(HostTensor::clone(zeros)),
+            (None, Some(zeros)) => Ok(AnyTensor::clone(zeros)),
             (None, None) => Ok(zeros.insert(self.zeros(op, &merged, allocator)?).clone()),
         }))
     }
@@ -216,10 +223,10 @@ impl TensorList {
     fn filled_one(
         &self,
         op: &'static str,
-        slot: &Option<HostTensor>,
+        slot: &Option<AnyTensor>,
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
+    ) -> Result<AnyTensor, TensorError> {
         let mut one = self.filled(op, std::iter::once(Ok(slot)), element, allocator)?;
         one.pop().ok_or(TensorError::Count { want: 1, got: 0 })
     }
@@ -230,13 +237,13 @@ impl TensorList {
         index: i64,
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
+    ) -> Result<AnyTensor, TensorError> {
         let op = "TensorListGetItem";
         self.filled_one(op, &self.slots[self.slot(op, index)?], element, allocator)
     }
 
     /// `TensorListSetItem`. With `resize`, the list grows to contain the index.
-    pub fn set_item(mut self, index: i64, x: &HostTensor, resize: bool) -> Result<TensorList, TensorError> {
+    pub fn set_item(mut self, index: i64, x: &AnyTensor, resize: bool) -> Result<TensorList, TensorError> {
         let op = "TensorListSetItem";
         self.check(op, x)?;
         if resize && index >= 0 && index as u64 >= self.len() as u64 {
@@ -248,7 +255,7 @@ impl TensorList {
     }
 
     /// `_SequenceInsert`: a negative position counts from the end; -1 inserts before the last element.
-    pub fn insert(mut self, x: &HostTensor, position: i64) -> Result<TensorList, TensorError> {
+    pub fn insert(mut self, x: &AnyTensor, position: i64) -> Result<TensorList, TensorError> {
         let op = "_SequenceInsert";
         self.check(op, x)?;
         let at = from_end(op, position, self.len(), self.len())?;
@@ -283,7 +290,7 @@ impl TensorList {
         element: &PartialShape,
         n: i64,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
+    ) -> Result<AnyTensor, TensorError> {
         let op = "TensorListStack";
         if n != -1 && n != self.len() as i64 {
             return Err(TensorError::Invalid {
@@ -295,7 +302,7 @@ impl TensorList {
         if all.is_empty() {
             return self.nothing(op, element, allocator);
         }
-        pack(&collected(&all)?, 0, allocator)
+        AnyTensor::pack(&all, allocator)
     }
 
     /// `TensorListGather`: the elements at these indices along a new first axis.
@@ -304,14 +311,14 @@ impl TensorList {
         indices: &[i64],
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
+    ) -> Result<AnyTensor, TensorError> {
         let op = "TensorListGather";
         let slots = indices.iter().map(|&i| Ok(&self.slots[self.slot(op, i)?]));
         let found = self.filled(op, slots, element, allocator)?;
         if found.is_empty() {
             return self.nothing(op, element, allocator);
         }
-        pack(&collected(&found)?, 0, allocator)
+        AnyTensor::pack(&found, allocator)
     }
 
     /// `TensorListConcatV2`: the elements concatenated along their first axis, and their lengths along it. If
@@ -322,7 +329,7 @@ impl TensorList {
         element: &PartialShape,
         leading: &[i64],
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<(HostTensor, Vec<i64>), TensorError> {
+    ) -> Result<(AnyTensor, Vec<i64>), TensorError> {
         let op = "TensorListConcatV2";
         let refused = |problem| TensorError::Invalid { op, problem };
         let merged = self.merged(op, element)?;
@@ -361,26 +368,26 @@ impl TensorList {
             let Some(length) = length else {
                 return Err(refused(format!("element {i} is an empty slot of unknown length")));
             };
-            HostTensor::zeros(self.dtype, Shape::new(&[&[length], row.dims()].concat())?, allocator)
+            AnyTensor::zeros(self.ty, Shape::new(&[&[length], row.dims()].concat())?, allocator)
         };
-        let filled = |(i, slot): (usize, &Option<HostTensor>)| match slot {
+        let filled = |(i, slot): (usize, &Option<AnyTensor>)| match slot {
             Some(x) => Ok(x.clone()),
             None => zeros(i),
         };
         let all = try_collected(self.slots.iter().enumerate().map(filled))?;
         if all.is_empty() {
             let shape = Shape::new(&[&[0], row.dims()].concat())?;
-            return Ok((HostTensor::zeros(self.dtype, shape, allocator)?, Vec::new()));
+            return Ok((AnyTensor::zeros(self.ty, shape, allocator)?, Vec::new()));
         }
         let lengths = collected(all.iter().map(|x| x.shape().dims().first().map_or(0, |&n| n as i64)))?;
-        Ok((concat(&collected(&all)?, 0, allocator)?, lengths))
+        Ok((AnyTensor::concat(&all, allocator)?, lengths))
     }
 
     /// `TensorListConcatLists`: the slots of both lists.
     pub fn followed_by(mut self, other: &TensorList) -> Result<TensorList, TensorError> {
         let op = "TensorListConcatLists";
-        if self.dtype != other.dtype {
-            let problem = format!("lists of {} and {}", self.dtype, other.dtype);
+        if self.ty != other.ty {
+            let problem = format!("lists of {} and {}", self.ty, other.ty);
             return Err(TensorError::Invalid { op, problem });
         }
         self.merged(op, &other.element)?;
@@ -395,32 +402,18 @@ impl TensorList {
 
     /// `TensorListSplit`: consecutive parts of `x` of these lengths along its first axis.
     pub fn split(
-        x: &HostTensor,
+        x: &AnyTensor,
         element: &PartialShape,
         lengths: &[i64],
         allocator: &Arc<dyn Allocator>,
     ) -> Result<TensorList, TensorError> {
         let op = "TensorListSplit";
-        let refused = || {
-            let problem =
-                format!("{} lengths do not add up to the first of shape {}", lengths.len(), x.shape());
-            TensorError::Invalid { op, problem }
-        };
-        let rank = x.shape().rank();
-        let rows = *x.shape().dims().first().ok_or_else(refused)?;
-        let mut list = TensorList::empty(x.dtype(), element.clone());
-        let (mut begin, mut size) = (vec![0i64; rank], vec![-1i64; rank]);
-        for &length in lengths {
-            if length < 0 {
-                return Err(refused()); // -1 would mean the rest
-            }
-            size[0] = length;
-            let part = slice(x, &begin, &size, allocator)?;
+        let mut list = TensorList::empty(x.ty(), element.clone());
+        for part in x.split(op, lengths, allocator)? {
             list.check(op, &part)?;
             push(&mut list.slots, Some(part))?;
-            begin[0] += length;
         }
-        if begin[0] as usize == rows { Ok(list) } else { Err(refused()) }
+        Ok(list)
     }
 
     /// No elements, along a new first axis.
@@ -429,13 +422,13 @@ impl TensorList {
         op: &'static str,
         element: &PartialShape,
         allocator: &Arc<dyn Allocator>,
-    ) -> Result<HostTensor, TensorError> {
+    ) -> Result<AnyTensor, TensorError> {
         let merged = self.merged(op, element)?;
         let Some(shape) = merged.shape() else {
             let problem = format!("no elements, of unknown shape {:?}", merged.dims());
             return Err(TensorError::Invalid { op, problem });
         };
-        HostTensor::zeros(self.dtype, Shape::new(&[&[0], shape.dims()].concat())?, allocator)
+        AnyTensor::zeros(self.ty, Shape::new(&[&[0], shape.dims()].concat())?, allocator)
     }
 }
 

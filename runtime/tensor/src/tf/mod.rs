@@ -12,7 +12,7 @@
 //!                             └─▶ product ──▶ einsum
 //! real (floats in f64) ──▶ softmax, norm, train         window (images) ──▶ conv, pool
 //! walk (offset maps) ──▶ movement, joins, slices, pads
-//! shapes, create, diagonal, index (index tensors)       list (lists of tensors), partial (partial shapes)
+//! shapes, create, diagonal, index (index tensors)       any, list (of tensors), partial (partial shapes)
 //! philox (random bits) ──▶ random                       resize, crop, boxes (images), volumes (3D windows)
 //! matrices, matrix_functions, bands ──▶ linear, schur     fourier, quantize, sparse, special (functions)
 //! onnx (operators that TensorFlow lacks) ──▶ cells (TensorFlow's recurrent cells)
@@ -27,8 +27,9 @@
 //! dimensions or positions in TensorFlow are slices of `i64` here. Several results are an array in
 //! TensorFlow's order.
 //!
-//! Not here: variables, control flow, strings.
+//! Not here: variables, control flow, operators on strings.
 
+mod any;
 mod bands;
 mod binary;
 mod binomial;
@@ -101,6 +102,7 @@ mod window;
 
 /// The reference operators: the oracle of the fast ones.
 pub mod reference {
+    pub use super::any::AnyTensor;
     pub use super::binary::{
         Binary, Compare, add_n, binary, clip_by_value, compare, leaky_relu_grad, next_after, select,
         select_slices,
@@ -140,7 +142,7 @@ pub mod reference {
         Segment, SortedSegment, bincount, dynamic_partition, dynamic_stitch, segment, unsorted_segment,
     };
     pub use super::shapes::{
-        broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape,
+        broadcast_args, broadcast_gradient_args, expand_dims, invert_permutation, rank_of, reshape, shape_as,
         shape_from, shape_of, size_of, squeeze,
     };
     pub use super::slices::{

@@ -91,7 +91,12 @@ pub fn shape_of(
     to: DType,
     allocator: &Arc<dyn Allocator>,
 ) -> Result<HostTensor, TensorError> {
-    let dims = x.shape().dims();
+    shape_as(x.shape(), to, allocator)
+}
+
+/// A shape as a vector of i32 or i64.
+pub fn shape_as(shape: &Shape, to: DType, allocator: &Arc<dyn Allocator>) -> Result<HostTensor, TensorError> {
+    let dims = shape.dims();
     if let (DType::I32, Some(&n)) = (to, dims.iter().find(|&&dim| i32::try_from(dim).is_err())) {
         return Err(TensorError::IndexRange { n });
     }

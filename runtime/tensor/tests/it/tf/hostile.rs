@@ -222,17 +222,15 @@ fn movements(
         answered(op.name(), scan(op, x, at(0), bits & 1 == 0, bits & 2 == 0, m))?;
     }
     let open = PartialShape::from_i64(a).unwrap_or(PartialShape::unknown());
+    let (any_x, any_y) = (&AnyTensor::from(x.clone()), &AnyTensor::from(y.clone()));
+    let list = |element: &PartialShape| TensorList::from_tensor(any_x, element, m);
     all!(
-        TensorList::reserve(DType::F32, open.clone(), at(0)),
-        TensorList::from_tensor(x, &open, m).and_then(|list| list.concat(&open, b, m)),
-        TensorList::from_tensor(x, &open, m).and_then(|list| list.gather(b, &open, m)),
-        TensorList::from_tensor(x, &PartialShape::unknown(), m).and_then(|list| list.set_item(
-            at(0),
-            y,
-            true
-        )),
-        TensorList::from_tensor(x, &PartialShape::unknown(), m).and_then(|list| list.resize(at(0))),
-        TensorList::split(x, &open, b, m),
+        TensorList::reserve(DType::F32.into(), open.clone(), at(0)),
+        list(&open).and_then(|list| list.concat(&open, b, m)),
+        list(&open).and_then(|list| list.gather(b, &open, m)),
+        list(&PartialShape::unknown()).and_then(|list| list.set_item(at(0), any_y, true)),
+        list(&PartialShape::unknown()).and_then(|list| list.resize(at(0))),
+        TensorList::split(any_x, &open, b, m),
         PartialShape::from_tensor(x),
     );
     Ok(())

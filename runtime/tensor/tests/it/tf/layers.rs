@@ -4,8 +4,9 @@
 use proptest::prelude::*;
 
 use super::{check, malloc, near, numeric_gradient, refused, tensor, vector};
+use befrost_tensor::tf::op::Type;
 use befrost_tensor::tf::*;
-use befrost_tensor::{Complex64, DType, HostTensor, I1, Shape};
+use befrost_tensor::{Complex64, DType, HostTensor, I1, Shape, StringTensor, TensorError};
 
 fn shape(dims: &[usize]) -> Shape {
     Shape::new(dims).unwrap()
@@ -252,38 +253,45 @@ fn accumulation_is_addition() {
 fn lists_are_values() {
     let m = &malloc();
     let open = PartialShape::from_i64(&[-1, 2]).unwrap();
-    let (one, two) = (tensor(&[1, 2], &[1i32, 2]), tensor(&[1, 2], &[3i32, 4]));
-    let list = TensorList::empty(DType::I32, open.clone());
+    let (one, two) = (held(tensor(&[1, 2], &[1i32, 2])), held(tensor(&[1, 2], &[3i32, 4])));
+    let list = TensorList::empty(DType::I32.into(), open.clone());
     let longer = list.clone().push_back(&one).unwrap().push_back(&two).unwrap();
     assert_eq!((list.len(), longer.len()), (0, 2));
-    check(longer.stack(&PartialShape::unknown(), -1, m), &[2, 1, 2], &[1i32, 2, 3, 4]);
-    check(longer.get_item(1, &PartialShape::unknown(), m), &[1, 2], &[3i32, 4]);
+    check(numbers(longer.stack(&PartialShape::unknown(), -1, m)), &[2, 1, 2], &[1i32, 2, 3, 4]);
+    check(numbers(longer.get_item(1, &PartialShape::unknown(), m)), &[1, 2], &[3i32, 4]);
     let (joined, lengths) = longer.concat(&PartialShape::unknown(), &[], m).unwrap();
-    check(Ok(joined), &[2, 2], &[1i32, 2, 3, 4]);
+    check(numbers(Ok(joined)), &[2, 2], &[1i32, 2, 3, 4]);
     assert_eq!(lengths, [1, 1]);
     let (shorter, last) = longer.clone().pop_back(&PartialShape::unknown(), m).unwrap();
-    check(Ok(last), &[1, 2], &[3i32, 4]);
+    check(numbers(Ok(last)), &[1, 2], &[3i32, 4]);
     assert_eq!(shorter.len(), 1);
     refused(
-        list.clone().push_back(&vector(&[1i32])),
+        list.clone().push_back(&held(vector(&[1i32]))),
         "`TensorListPushBack`: a tensor of shape [1] in a list of Some([-1, 2])",
     );
-    assert!(list.clone().push_back(&tensor(&[1, 2], &[0i64; 2])).is_err());
+    assert!(list.clone().push_back(&held(tensor(&[1, 2], &[0i64; 2]))).is_err());
     refused(list.clone().pop_back(&open, m).map(|_| ()), "`TensorListPopBack`: the list is empty");
     refused(longer.get_item(2, &open, m), "`TensorListGetItem`: index 2 in a list of length 2");
     let known = PartialShape::from_i64(&[2]).unwrap();
-    let reserved = TensorList::reserve(DType::I32, known.clone(), 2).unwrap();
-    let set = reserved.set_item(1, &vector(&[5i32, 6]), false).unwrap();
-    check(set.stack(&known, 2, m), &[2, 2], &[0i32, 0, 5, 6]);
-    check(set.gather(&[1, 1], &known, m), &[2, 2], &[5i32, 6, 5, 6]);
-    assert!(set.stack(&known, 3, m).is_err() && set.clone().set_item(2, &vector(&[5i32, 6]), false).is_err());
-    assert_eq!(set.clone().set_item(3, &vector(&[5i32, 6]), true).unwrap().len(), 4);
-    assert!(set.set_item(i64::MAX, &vector(&[5i32, 6]), true).is_err());
-    assert!(TensorList::reserve(DType::I32, open.clone(), i64::MAX).is_err());
-    check(TensorList::empty(DType::I32, known.clone()).stack(&known, -1, m), &[0, 2], &[] as &[i32]);
-    let rows = tensor(&[3, 2], &[1i32, 2, 3, 4, 5, 6]);
+    let reserved = TensorList::reserve(DType::I32.into(), known.clone(), 2).unwrap();
+    let set = reserved.set_item(1, &held(vector(&[5i32, 6])), false).unwrap();
+    check(numbers(set.stack(&known, 2, m)), &[2, 2], &[0i32, 0, 5, 6]);
+    check(numbers(set.gather(&[1, 1], &known, m)), &[2, 2], &[5i32, 6, 5, 6]);
+    assert!(
+        set.stack(&known, 3, m).is_err()
+            && set.clone().set_item(2, &held(vector(&[5i32, 6])), false).is_err()
+    );
+    assert_eq!(set.clone().set_item(3, &held(vector(&[5i32, 6])), true).unwrap().len(), 4);
+    assert!(set.set_item(i64::MAX, &held(vector(&[5i32, 6])), true).is_err());
+    assert!(TensorList::reserve(DType::I32.into(), open.clone(), i64::MAX).is_err());
     check(
-        TensorList::split(&rows, &open, &[1, 2], m).unwrap().get_item(1, &open, m),
+        numbers(TensorList::empty(DType::I32.into(), known.clone()).stack(&known, -1, m)),
+        &[0, 2],
+        &[] as &[i32],
+    );
+    let rows = held(tensor(&[3, 2], &[1i32, 2, 3, 4, 5, 6]));
+    check(
+        numbers(TensorList::split(&rows, &open, &[1, 2], m).unwrap().get_item(1, &open, m)),
         &[2, 2],
         &[3i32, 4, 5, 6],
     );
@@ -293,6 +301,14 @@ fn lists_are_values() {
     assert_eq!(TensorList::from_tensor(&rows, &known, m).unwrap().len(), 3);
 }
 
+fn held(x: HostTensor) -> AnyTensor {
+    x.into()
+}
+
+fn numbers(x: Result<AnyTensor, TensorError>) -> Result<HostTensor, TensorError> {
+    Ok(x?.numbers().expect("numbers").clone())
+}
+
 /// The shapes and errors are those of TensorFlow 2.21.
 #[test]
 fn empty_slots_of_lists_are_zeros() {
@@ -300,10 +316,10 @@ fn empty_slots_of_lists_are_zeros() {
     let shape = |dims: &[i64]| PartialShape::from_i64(dims).unwrap();
     let open = PartialShape::unknown();
     let list = |n: i64, element: &PartialShape, tensors: &[(i64, &[usize])]| {
-        let list = TensorList::reserve(DType::F32, element.clone(), n).unwrap();
+        let list = TensorList::reserve(DType::F32.into(), element.clone(), n).unwrap();
         tensors.iter().fold(list, |list, &(i, dims)| {
             let ones = vec![1f32; dims.iter().product()];
-            list.set_item(i, &tensor(dims, &ones), false).unwrap()
+            list.set_item(i, &held(tensor(dims, &ones)), false).unwrap()
         })
     };
     type Found<'f> = (&'f TensorList, &'f PartialShape, &'f [i64]);
@@ -346,10 +362,45 @@ fn empty_slots_of_lists_are_zeros() {
     assert_eq!(item(&unknown, &shape(&[3, -1])), None);
     assert_eq!(item(&list(3, &rows, &[(1, &[2, 3]), (2, &[1, 3])]), &open), None);
     assert!(unknown.stack(&shape(&[3, -1]), -1, m).is_err());
-    check(unknown.gather(&[0, 1], &open, m), &[2, 2, 2], &[0f32, 0., 0., 0., 1., 1., 1., 1.]);
+    check(numbers(unknown.gather(&[0, 1], &open, m)), &[2, 2, 2], &[0f32, 0., 0., 0., 1., 1., 1., 1.]);
     let both = unknown.clone().followed_by(&unknown).unwrap();
     assert_eq!((both.len(), item(&both, &open)), (6, Some(vec![2, 2])));
     assert!(one.clone().followed_by(&unknown).is_err(), "of another shape");
+}
+
+/// Lists of strings, with the results of TensorFlow 2.21.
+#[test]
+fn lists_of_strings() {
+    let m = &malloc();
+    let strings = |dims: &[usize], texts: &[&str]| {
+        AnyTensor::from(StringTensor::new(Shape::new(dims).unwrap(), texts, m).unwrap())
+    };
+    let shown = |x: Result<AnyTensor, TensorError>| match x.unwrap() {
+        AnyTensor::Strings(x) => {
+            let read = x.read().unwrap();
+            let texts: Vec<_> = read.iter().map(|text| String::from_utf8_lossy(text).into_owned()).collect();
+            (x.shape().dims().to_vec(), texts.join(","))
+        }
+        AnyTensor::Numbers(x) => panic!("{x:?}"),
+    };
+    let (open, pairs) = (PartialShape::unknown(), PartialShape::from_i64(&[2]).unwrap());
+    let list = TensorList::reserve(Type::String, pairs.clone(), 3).unwrap();
+    let list = list.set_item(1, &strings(&[2], &["hi", "yo"]), false).unwrap();
+    assert_eq!(shown(list.stack(&open, -1, m)), (vec![3, 2], ",,hi,yo,,".to_owned()));
+    assert_eq!(shown(list.get_item(0, &open, m)), (vec![2], ",".to_owned()));
+    assert_eq!(shown(list.gather(&[1, 1], &open, m)), (vec![2, 2], "hi,yo,hi,yo".to_owned()));
+    let (joined, lengths) = list.concat(&open, &[], m).unwrap();
+    assert_eq!((shown(Ok(joined)), lengths), ((vec![6], ",,hi,yo,,".to_owned()), vec![2, 2, 2]));
+    let rows = strings(&[3, 1], &["a", "b", "c"]);
+    let parts = TensorList::split(&rows, &open, &[1, 2], m).unwrap();
+    assert_eq!(shown(parts.get_item(1, &open, m)), (vec![2, 1], "b,c".to_owned()));
+    assert!(TensorList::split(&rows, &open, &[1, 3], m).is_err() && parts.stack(&open, -1, m).is_err());
+    let rows = TensorList::from_tensor(&rows, &open, m).unwrap();
+    let (rows, last) = rows.pop_back(&open, m).unwrap();
+    assert_eq!((rows.len(), shown(Ok(last))), (2, (vec![1], "c".to_owned())));
+    refused(rows.push_back(&held(vector(&[1i32]))), "`TensorListPushBack`: a tensor of i32, expected string");
+    let many = StringTensor::new(Shape::new(&[1 << 40, 0]).unwrap(), &[] as &[&str], m).unwrap();
+    assert!(AnyTensor::from(many).unpack(m).is_err());
 }
 
 #[test]
