@@ -147,7 +147,19 @@ def kept():
     case.write()
 
 
+def not_text():
+    """Constants and attributes of bytes that are not UTF-8."""
+    case = Case("op_bytes")
+    x = case.feed("x", np.array([b"a", b"\xc3\xa9", b"\x80"]))
+    constant = tf.constant([b"\xff\x00a", b"text \\\"", b"\xc3("])
+    case.fetch("constant", constant, tf.reverse(constant, [0]), raw.StringLength(input=constant))
+    case.fetch("joined", raw.StringJoin(inputs=[x, constant], separator=b"\xfe\\\""))
+    case.fetch("one", tf.fill([2], tf.constant(b"\xf0\x9f")), tf.equal(x, b"\x80"))
+    case.write()
+
+
 if __name__ == "__main__":
     strings()
     patterns()
     kept()
+    not_text()

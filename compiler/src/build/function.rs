@@ -144,7 +144,7 @@ impl FunctionBuilder {
         let cx = &mut self.module.cx;
         let element = tf::element(cx, Type::String, false);
         let ty = tf::tensor(cx, Some(&[]), element);
-        let strings = [cx.str_id(text)].into();
+        let strings = [cx.str_attr(text)].into();
         let attr = cx.attr_id(AttrKind::DenseStrings { ty, splat: false, strings });
         self.with(|b| b.constant(attr))
     }

@@ -133,7 +133,8 @@ fn tensor(cx: &Context, attr: AttrId) -> Result<TensorProto, String> {
             proto.tensor_content = data.iter().copied().cycle().take(bytes).collect::<Vec<u8>>().into();
         }
         AttrKind::DenseStrings { strings, .. } => {
-            proto.string_val = strings.iter().map(|&text| cx.str(text).as_bytes().to_vec()).collect();
+            proto.string_val =
+                strings.iter().filter_map(|&text| cx.string_bytes(text)).map(<[u8]>::to_vec).collect();
         }
         _ => return Err(refused()),
     }

@@ -339,8 +339,6 @@ impl Lowering<'_, '_, '_> {
         };
         let cx = self.r.cx();
         let dims: Vec<AttrId> = dims.into_iter().map(|dim| cx.int_attr(KnownType::I64.id(), dim)).collect();
-        let strings: Vec<AttrId> =
-            strings.into_iter().map(|text| cx.attr_id(AttrKind::Str { text, ty: None })).collect();
         let (dims, strings) = (cx.array_attr(&dims), cx.array_attr(&strings));
         let made =
             self.r.create_before(op, "tf._Strings", &[], &[ty], &[("shape", dims), ("strings", strings)]);

@@ -275,8 +275,8 @@ pub enum AttrKind {
         ty: TypeId,
         /// True if one string stands for all.
         splat: bool,
-        /// The elements, or one.
-        strings: Box<[StrId]>,
+        /// The elements, or one, as strings without types: [`AttrKind::Str`] or [`AttrKind::Bytes`].
+        strings: Box<[AttrId]>,
     },
     /// `dense_resource<key> : tensor<...>`: the contents are in [`super::Module::resources`].
     DenseResource {

@@ -430,6 +430,23 @@ impl Context {
         self.attr_id(AttrKind::Str { text, ty: None })
     }
 
+    /// A string of any bytes, without a type.
+    pub fn bytes_attr(&mut self, bytes: &[u8]) -> AttrId {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.str_attr(text),
+            Err(_) => self.attr_id(AttrKind::Bytes { bytes: bytes.into(), ty: None }),
+        }
+    }
+
+    /// The contents of a string, if it is one.
+    pub fn string_bytes(&self, attr: AttrId) -> Option<&[u8]> {
+        match self.attr(attr) {
+            AttrKind::Str { text, .. } => Some(self.str(*text).as_bytes()),
+            AttrKind::Bytes { bytes, .. } => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// `@name`.
     pub fn symbol_attr(&mut self, name: &str) -> AttrId {
         let root = self.str_id(name);

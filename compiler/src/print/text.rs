@@ -412,10 +412,11 @@ fn write_contents(cx: TextCx<'_>, attr: AttrId, out: &mut String) {
         AttrKind::DenseStrings { ty, splat, strings } => {
             let shape = cx.ty(*ty).shaped().and_then(|(s, _)| s).unwrap_or(&[]);
             if *splat {
-                strings.iter().take(1).for_each(|s| write_quoted(cx.str(*s).as_bytes(), out));
+                let one = strings.first().and_then(|&s| cx.string_bytes(s));
+                write_quoted(one.unwrap_or_default(), out);
             } else if !strings.is_empty() {
                 write_nested(shape, &mut 0, out, &mut |i, out| {
-                    write_quoted(strings.get(i).map_or("", |s| cx.str(*s)).as_bytes(), out);
+                    write_quoted(strings.get(i).and_then(|&s| cx.string_bytes(s)).unwrap_or_default(), out);
                 });
             }
         }

@@ -109,7 +109,7 @@ pub(super) fn constant(cx: &Context, attr: AttrId, room: usize) -> Result<Tensor
             Ok(raw(dtype, dims, if *splat { data.repeat(n.unwrap_or(0)) } else { data.to_vec() }))
         }
         (AttrKind::DenseStrings { splat, strings, .. }, _) => {
-            let list = strings.iter().map(|&text| cx.str(text).as_bytes().to_vec());
+            let list = strings.iter().filter_map(|&text| cx.string_bytes(text)).map(<[u8]>::to_vec);
             let string_data = match list.clone().next().filter(|_| *splat) {
                 Some(text) => {
                     fits(text.len().saturating_add(STRING_BYTES))?;

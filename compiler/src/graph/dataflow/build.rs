@@ -310,7 +310,7 @@ impl<'a, 'm> FrameBuilder<'a, 'm> {
     fn text(&mut self, text: &str, block: BlockId) -> ValueId {
         self.constant(block, |cx| {
             let element = tf::element(cx, Type::String, false);
-            let (ty, text) = (tf::tensor(cx, Some(&[]), element), cx.str_id(text));
+            let (ty, text) = (tf::tensor(cx, Some(&[]), element), cx.str_attr(text));
             Some(cx.attr_id(AttrKind::DenseStrings { ty, splat: true, strings: Box::new([text]) }))
         })
     }

@@ -4,7 +4,7 @@ use super::tensor;
 use crate::dialects::tf;
 use crate::import::proto::attr_value::{ListValue, Value};
 use crate::import::proto::{AttrValue, NameAttrList, TensorShapeProto};
-use crate::ir::{AttrId, AttrKind, Context, KnownType, TypeId};
+use crate::ir::{AttrId, Context, KnownType, TypeId};
 use befrost_tensor::tf::op::Type;
 
 /// Resolves a reference to a function to the symbol of that function.
@@ -13,7 +13,7 @@ pub(super) type Symbol<'a> = &'a mut dyn FnMut(&NameAttrList) -> Result<String, 
 /// A value as an attribute. `symbol` resolves references to functions.
 pub(super) fn attr(cx: &mut Context, value: &AttrValue, symbol: Symbol<'_>) -> Result<AttrId, String> {
     Ok(match value.value.as_ref().ok_or("an attribute without a value")? {
-        Value::S(bytes) => string(cx, bytes),
+        Value::S(bytes) => cx.bytes_attr(bytes),
         Value::I(int) => cx.int_attr(KnownType::I64.id(), *int),
         Value::F(float) => cx.f32_attr(*float),
         Value::B(value) => cx.bool_attr(*value),
@@ -34,13 +34,6 @@ pub(super) fn attr(cx: &mut Context, value: &AttrValue, symbol: Symbol<'_>) -> R
 fn named(cx: &mut Context, function: &NameAttrList, symbol: Symbol<'_>) -> Result<AttrId, String> {
     let symbol = symbol(function)?;
     Ok(cx.symbol_attr(&symbol))
-}
-
-fn string(cx: &mut Context, bytes: &[u8]) -> AttrId {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => cx.str_attr(text),
-        Err(_) => cx.attr_id(AttrKind::Bytes { bytes: bytes.into(), ty: None }),
-    }
 }
 
 fn ty(cx: &mut Context, code: i32) -> Result<AttrId, String> {
@@ -73,7 +66,7 @@ pub(super) fn dims(shape: &TensorShapeProto) -> Result<Option<Vec<i64>>, String>
 fn list(cx: &mut Context, list: &ListValue, symbol: Symbol<'_>) -> Result<AttrId, String> {
     let ListValue { s, i, f, b, r#type, shape, tensor, func } = list;
     let mut elements = Vec::new();
-    elements.extend(s.iter().map(|bytes| string(cx, bytes)));
+    elements.extend(s.iter().map(|bytes| cx.bytes_attr(bytes)));
     elements.extend(i.iter().map(|int| cx.int_attr(KnownType::I64.id(), *int)));
     elements.extend(f.iter().map(|float| cx.f32_attr(*float)));
     elements.extend(b.iter().map(|value| cx.bool_attr(*value)));

@@ -6,7 +6,6 @@
 
 use befrost_tensor::bundle::{BundleData, BundleTensor};
 use befrost_tensor::tf::op::{Op, Signature, Type};
-use prost::bytes::Bytes;
 
 use super::body::{GraphBody, Reference, resolved};
 use super::build::{Block, TranslatedNode};
@@ -41,7 +40,7 @@ impl<'g> Importer<'g> {
         let cx = &mut self.m.cx;
         let element = tf::element(cx, Type::String, false);
         let ty = cx.tensor_type(&[], element);
-        let strings = [cx.str_id(text)].into();
+        let strings = [cx.str_attr(text)].into();
         let value = cx.attr_id(AttrKind::DenseStrings { ty, splat: false, strings });
         let outputs = vec![self.constant(block, def, value)];
         TranslatedNode { ranges: vec![("output".to_owned(), 0, 1)], outputs, control: None }
@@ -166,9 +165,7 @@ fn bundle_attr(cx: &mut Context, tensor: BundleTensor) -> Result<AttrId, String>
             cx.attr_id(AttrKind::Dense { ty, splat: false, data: Blob::from_owner(bytes) })
         }
         BundleData::Strings(texts) => {
-            let text = |text: &Bytes| std::str::from_utf8(text).map(|text| cx.str_id(text));
-            let strings: Result<Vec<StrId>, _> = texts.iter().map(text).collect();
-            let strings = strings.map_err(|_| "a string that is not UTF-8".to_owned())?.into();
+            let strings = texts.iter().map(|text| cx.bytes_attr(text)).collect();
             cx.attr_id(AttrKind::DenseStrings { ty, splat: false, strings })
         }
     })

@@ -3,7 +3,7 @@
 use super::attr::dims;
 use crate::dialects::tf;
 use crate::import::proto::TensorProto;
-use crate::ir::{AttrId, AttrKind, Blob, Context, StrId};
+use crate::ir::{AttrId, AttrKind, Blob, Context};
 use befrost_tensor::DType;
 use befrost_tensor::tf::op::Type;
 
@@ -25,14 +25,9 @@ pub(super) fn attr(cx: &mut Context, tensor: &TensorProto) -> Result<AttrId, Str
             Ok(cx.attr_id(AttrKind::Dense { ty: type_id, splat, data }))
         }
         Type::String if !is_ref => {
-            let strings = tensor.string_val.iter().map(|bytes| {
-                std::str::from_utf8(bytes)
-                    .map(|text| cx.str_id(text))
-                    .map_err(|_| "a string that is not UTF-8")
-            });
-            let strings: Vec<StrId> = strings.collect::<Result<_, _>>()?;
-            let empty = cx.str_id("");
-            let (splat, strings) = repeated(strings, count, size_of::<StrId>(), || empty)?;
+            let strings: Vec<AttrId> = tensor.string_val.iter().map(|bytes| cx.bytes_attr(bytes)).collect();
+            let empty = cx.str_attr("");
+            let (splat, strings) = repeated(strings, count, size_of::<AttrId>(), || empty)?;
             Ok(cx.attr_id(AttrKind::DenseStrings { ty: type_id, splat, strings: strings.into() }))
         }
         _ => Err(format!("a constant of type {ty}")),

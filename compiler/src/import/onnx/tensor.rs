@@ -10,7 +10,7 @@ use super::emit::Why;
 use crate::dialects::tf;
 use crate::import::files::ModelFiles;
 use crate::import::onnx_proto::{SparseTensorProto, TensorProto};
-use crate::ir::{AttrId, AttrKind, Blob, Context, StrId};
+use crate::ir::{AttrId, AttrKind, Blob, Context};
 
 /// `TensorProto.DataLocation.EXTERNAL`.
 const EXTERNAL: i32 = 1;
@@ -135,11 +135,7 @@ pub(super) fn constant(
     let element_id = tf::element(cx, element, false);
     let ty = tf::tensor(cx, Some(&tensor.dims), element_id);
     let Some(dtype) = element.dtype() else {
-        let strings = tensor.string_data.iter().map(|bytes| match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(cx.str_id(text)),
-            Err(_) => Err("a string that is not UTF-8"),
-        });
-        let strings: Vec<StrId> = strings.collect::<Result<_, _>>()?;
+        let strings: Vec<AttrId> = tensor.string_data.iter().map(|bytes| cx.bytes_attr(bytes)).collect();
         if strings.len() != n {
             return Err(format!("{} strings for {n} elements", strings.len()));
         }

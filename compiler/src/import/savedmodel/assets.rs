@@ -6,7 +6,7 @@ use super::origins::Origins;
 use crate::dialects::tf;
 use crate::import::errors::{self, Refusal};
 use crate::import::files::{ModelFiles, checked_name};
-use crate::ir::{AttrKind, Module, NewOp, OpId, StrId};
+use crate::ir::{AttrKind, Module, NewOp, OpId};
 
 /// Replaces the names of files that tables are initialized from by the contents of the files.
 pub(super) fn embed(m: &mut Module, files: &dyn ModelFiles) -> Result<(), Refusal> {
@@ -33,7 +33,8 @@ fn file_name(m: &Module, origins: &Origins, op: OpId) -> Result<String, Refusal>
     let constant = origins.constant(m, m.operand(op, 1)).map(|attr| m.cx.attr(attr));
     match constant {
         Some(AttrKind::DenseStrings { strings, .. }) if strings.len() == 1 => {
-            Ok(m.cx.str(strings[0]).to_owned())
+            let name = String::from_utf8_lossy(m.cx.string_bytes(strings[0]).unwrap_or_default());
+            Ok(name.into_owned())
         }
         _ => Err(errors::asset("", "a table reads a file whose name is not known before the program runs")),
     }
@@ -43,7 +44,7 @@ fn file_name(m: &Module, origins: &Origins, op: OpId) -> Result<String, Refusal>
 fn replace(m: &mut Module, op: OpId, text: &str) {
     let element = tf::element(&mut m.cx, Type::String, false);
     let ty = m.cx.tensor_type(&[], element);
-    let strings: Box<[StrId]> = [m.cx.str_id(text)].into();
+    let strings = [m.cx.str_attr(text)].into();
     let value = m.cx.attr_id(AttrKind::DenseStrings { ty, splat: false, strings });
     let loc = m.loc(op);
     let constant = m.create_named(Op::Const.op_name(), &[], &[ty], &[("value", value)]);

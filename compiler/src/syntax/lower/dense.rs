@@ -8,7 +8,7 @@
 
 use super::{Lower, errors};
 use crate::diag::Span;
-use crate::ir::{AttrId, AttrKind, Blob, DYNAMIC, KnownType, StrId, TypeId, TypeKind};
+use crate::ir::{AttrId, AttrKind, Blob, DYNAMIC, KnownType, TypeId, TypeKind};
 use crate::syntax::ast::{self, DenseBody};
 use crate::syntax::token::Tok;
 
@@ -328,7 +328,7 @@ impl Lower<'_> {
         list: &[DenseBody],
         span: Span,
         shape: &[i64],
-        out: &mut Vec<StrId>,
+        out: &mut Vec<AttrId>,
     ) -> Option<()> {
         let inner = self.dimension(list, span, shape)?;
         for item in list {
@@ -341,10 +341,11 @@ impl Lower<'_> {
         Some(())
     }
 
-    fn string_element(&mut self, item: &DenseBody, span: Span, out: &mut Vec<StrId>) -> Option<()> {
+    fn string_element(&mut self, item: &DenseBody, span: Span, out: &mut Vec<AttrId>) -> Option<()> {
         match item {
             DenseBody::Str(tok) => {
-                out.push(self.string_id(*tok)?);
+                let bytes = self.unquote(*tok)?;
+                out.push(self.m.cx.bytes_attr(&bytes));
                 Some(())
             }
             _ => self.dense_error(span, "expected a string"),

@@ -139,6 +139,31 @@ fn float(attr: &AttrView<'_>) -> Option<f64> {
     attr.as_f64().or_else(|| int(attr).map(|value| value as f64))
 }
 
+/// A string. One that is not UTF-8 is in a file as MLIR's text.
+pub(super) fn string<'a>(attr: &AttrView<'a>) -> Option<Cow<'a, [u8]>> {
+    match *attr {
+        AttrView::Str(text) => Some(Cow::Borrowed(text.as_bytes())),
+        AttrView::Text(text) => unquoted(text.strip_prefix('"')?.strip_suffix('"')?).map(Cow::Owned),
+        _ => None,
+    }
+}
+
+/// The bytes that MLIR's text of a string means: `\\` is a backslash, `\FF` a byte.
+fn unquoted(text: &str) -> Option<Vec<u8>> {
+    let mut parts = text.split('\\');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    while let Some(part) = parts.next() {
+        if part.is_empty() {
+            bytes.push(b'\\');
+            bytes.extend_from_slice(parts.next()?.as_bytes());
+        } else {
+            bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
+            bytes.extend_from_slice(&part.as_bytes()[2..]);
+        }
+    }
+    Some(bytes)
+}
+
 fn ty(attr: &AttrView<'_>) -> Option<Type> {
     match attr {
         AttrView::Type(text) => element_type(text),
@@ -178,10 +203,7 @@ impl Attrs for UseAttrs<'_> {
     }
 
     fn string(&self, name: &str) -> Option<Cow<'_, [u8]>> {
-        match self.raw(name)?.view {
-            AttrView::Str(text) => Some(Cow::Borrowed(text.as_bytes())),
-            _ => None,
-        }
+        string(&self.raw(name)?.view)
     }
 
     fn ty(&self, name: &str) -> Option<Type> {

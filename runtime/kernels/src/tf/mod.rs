@@ -46,7 +46,6 @@ mod variables;
 
 use std::sync::{Arc, OnceLock};
 
-use bef_format::AttrView;
 use befrost_kernel_api::kernel::{
     Ignored, Kernel, KernelFrame, KernelUse, MakePrepared, Outcome, Param, Prepare, Prepared, RawAttr, Rest,
     Returns, Signature,
@@ -341,11 +340,10 @@ impl Prepare for ConstantStrings {
             .and_then(|dims| attrs::ints(&dims))
             .ok_or("the attribute 'shape' is no list of sizes")?;
         let shape = Shape::from_i64(&dims).map_err(|error| error.to_string())?;
-        let text = |attr: RawAttr<'_>| match attr.view {
-            AttrView::Str(text) => Some(text.to_owned()),
-            _ => None,
-        };
-        let strings: Option<Vec<String>> = site.attr(1).and_then(|list| list.elements().map(text).collect());
+        let list = site.attr(1);
+        let strings = list.as_ref().and_then(|list| {
+            list.elements().map(|text| attrs::string(&text.view)).collect::<Option<Vec<_>>>()
+        });
         let strings = strings.ok_or("the attribute 'strings' is no list of strings")?;
         let strings = StringTensor::new(shape, &strings, &(Malloc::shared() as Arc<dyn Allocator>));
         strings.map(|strings| ConstantStrings(Strings(strings))).map_err(|error| error.to_string())

@@ -66,6 +66,9 @@ pub(super) fn ty(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> TypeId {
     m.cx.type_id(kind)
 }
 
+/// The contents of strings that are elements of tensors.
+const STRINGS: [&[u8]; 4] = [b"", b"a\"b", b"\xc3\xa9\n", b"\xff\0a"];
+
 pub(super) const TEXTS: [&str; 6] =
     ["a", "", "with \"quotes\"", "line\nbreak \\ and tab\t", "naïve 漢字 \u{0}", "x.y$z"];
 
@@ -137,7 +140,8 @@ pub(super) fn attr(m: &mut Module, c: &mut Choices<'_>, depth: usize) -> AttrId 
         }
         12 => {
             let n = c.below(4);
-            let strings: Box<[_]> = (0..n).map(|_| m.cx.str_id(TEXTS[c.below(TEXTS.len())])).collect();
+            let strings: Box<[_]> =
+                (0..n).map(|_| m.cx.bytes_attr(STRINGS[c.below(STRINGS.len())])).collect();
             let elem = m.cx.opaque_type("d.string");
             let ty = m.cx.tensor_type(&[n as i64], elem);
             // As the parser does it: equal elements are a splat.

@@ -321,7 +321,8 @@ fn constant(m: &Module, op: OpId, allocator: &Arc<dyn Allocator>) -> Result<Vec<
     let (dims, _) = m.cx.ty(*ty).shaped().ok_or_else(refused)?;
     let shape = befrost_tensor::Shape::from_i64(dims.ok_or_else(refused)?)?;
     let n = if *splat { shape.num_elements() } else { 1 };
-    let texts: Vec<&str> = strings.iter().map(|&text| m.cx.str(text)).collect::<Vec<_>>().repeat(n);
+    let texts: Vec<&[u8]> =
+        strings.iter().filter_map(|&text| m.cx.string_bytes(text)).collect::<Vec<_>>().repeat(n);
     Ok(vec![TfValue::Strings(befrost_tensor::StringTensor::new(shape, &texts, allocator)?)])
 }
 
