@@ -97,6 +97,21 @@ def boxes():
     case.write()
 
 
+def overlaps():
+    """Selection of boxes by given overlaps, which need not be symmetric."""
+    case = Case("op_overlaps")
+    rng = np.random.default_rng(11)
+    given = {
+        "overlaps": case.feed("overlaps", np.round(rng.uniform(-1, 2, size=(20, 20)), 1).astype(np.float32)),
+        "scores": case.feed("scores", np.round(rng.uniform(size=20), 1).astype(np.float32), shape=[None]),
+    }
+    for n in [0, 3, 30]:
+        for i, (overlap, score) in enumerate([(0.0, 0.0), (0.5, 0.3), (1.7, -1.0), (-0.5, 0.5)]):
+            case.fetch(f"n{n}_{i}", raw.NonMaxSuppressionWithOverlaps(
+                max_output_size=n, overlap_threshold=overlap, score_threshold=score, **given))
+    case.write()
+
+
 def early_layers():
     """Operators of early models and of models that TensorFlow's tools optimized."""
     case = Case("op_early_layers")
@@ -160,5 +175,6 @@ if __name__ == "__main__":
     resizing()
     crops()
     boxes()
+    overlaps()
     early_layers()
     blocks()

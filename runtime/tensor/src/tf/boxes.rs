@@ -27,7 +27,7 @@ use crate::{DType, HostTensor, Shape, TensorError};
 pub struct Suppression {
     /// The largest number of boxes to select.
     pub max_output_size: usize,
-    /// A box whose IoU with a selected box is larger is excluded.
+    /// A box whose IoU with a selected box, or whose given overlap, is larger is excluded.
     pub iou_threshold: f32,
     /// Boxes of at most this score are never selected.
     pub score_threshold: f32,
@@ -75,10 +75,10 @@ impl PartialOrd for Candidate {
 }
 
 impl Suppression {
-    /// The selected boxes with their scores, best first.
+    /// The selected boxes with their scores, best first. `likeness` is that of a candidate to a selected box.
     fn select(
         &self,
-        boxes: &dyn Fn(usize) -> Corners,
+        likeness: &dyn Fn(usize, usize) -> f32,
         scores: &[f32],
     ) -> Result<Vec<(usize, f32)>, TensorError> {
         let is_soft = self.soft_nms_sigma > 0.0;
@@ -94,7 +94,7 @@ impl Suppression {
             let mut is_excluded = false;
             // Boxes of similar scores are likely to overlap: the last selected ones come first.
             for &(other, _) in selected[next.compared..].iter().rev() {
-                let alike = likeness(boxes(next.at), boxes(other));
+                let alike = likeness(next.at, other);
                 if is_soft {
                     next.score *= (scale * alike * alike).exp();
                 }
@@ -168,7 +168,8 @@ pub fn non_max_suppression(
     }
     let selected = {
         let (boxes, scores) = (boxes.read::<f32>()?, scores.read::<f32>()?);
-        by.select(&|at| [0, 1, 2, 3].map(|i| boxes[4 * at + i]), &scores)?
+        let corners = |at: usize| [0, 1, 2, 3].map(|i| boxes[4 * at + i]);
+        by.select(&|a, b| likeness(corners(a), corners(b)), &scores)?
     };
     let shape = Shape::new(&[if is_padded { by.max_output_size } else { selected.len() }])?;
     let positions = HostTensor::zeros(DType::I32, shape.clone(), cx.allocator)?;
@@ -183,6 +184,31 @@ pub fn non_max_suppression(
     }
     let n = HostTensor::from_slice(Shape::scalar(), &[selected.len() as i32], cx.allocator)?;
     Ok([positions, fast::cast(&found, dtype, cx)?, n])
+}
+
+/// `NonMaxSuppressionWithOverlaps` of overlaps `[n, n]`, those of a candidate in its row: the positions of
+/// the selected boxes.
+pub fn non_max_suppression_with_overlaps(
+    overlaps: &HostTensor,
+    scores: &HostTensor,
+    by: &Suppression,
+    allocator: &Arc<dyn Allocator>,
+) -> Result<HostTensor, TensorError> {
+    let n = match (overlaps.shape().dims(), scores.shape().dims()) {
+        (&[n, m], &[count]) if n == m && n == count => n,
+        _ => {
+            let (overlaps, scores) = (overlaps.shape(), scores.shape());
+            let problem =
+                format!("overlaps of shape {overlaps} and scores of shape {scores}, expected [n, n] and [n]");
+            return invalid("NonMaxSuppressionWithOverlaps", problem);
+        }
+    };
+    let selected = {
+        let (overlaps, scores) = (overlaps.read_as::<f32>("overlaps")?, scores.read_as::<f32>("scores")?);
+        by.select(&|a, b| overlaps[a * n + b], &scores)?
+    };
+    let positions = collected(selected.iter().map(|(at, _)| *at as i32))?; // fits, as there are n * n overlaps
+    HostTensor::from_slice(Shape::new(&[positions.len()])?, &positions, allocator)
 }
 
 /// The parameters of `CombinedNonMaxSuppression`.
@@ -242,7 +268,8 @@ pub fn combined_non_max_suppression(
                     [0, 1, 2, 3].map(|i| boxes[4 * position + i])
                 };
                 let of_class = collected((0..n).map(|at| scores[(image * n + at) * classes + class]))?;
-                let selected = by.per_class.select(&corners, &of_class)?;
+                let alike = |a, b| likeness(corners(a), corners(b));
+                let selected = by.per_class.select(&alike, &of_class)?;
                 reserve(&mut found, selected.len())?;
                 found.extend(selected.into_iter().map(|(at, score)| (score, class, corners(at))));
             }

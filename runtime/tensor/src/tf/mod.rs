@@ -158,7 +158,10 @@ pub mod reference {
 
 pub use bands::{Pivoting, banded_triangular_solve, tridiagonal_matmul, tridiagonal_solve};
 pub use binomial::binomial;
-pub use boxes::{Combined, Suppression, combined_non_max_suppression, non_max_suppression};
+pub use boxes::{
+    Combined, Suppression, combined_non_max_suppression, non_max_suppression,
+    non_max_suppression_with_overlaps,
+};
 pub use candidates::{
     AliasTable, CandidateAttrs, LearnedCounts, Sampler, accidental_hits, sample_candidates,
 };

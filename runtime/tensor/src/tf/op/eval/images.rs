@@ -137,6 +137,19 @@ pub(in crate::tf::op) fn non_max_suppression_v2(attrs: &Attributes<'_>) -> Made 
     })
 }
 
+pub(in crate::tf::op) fn non_max_suppression_with_overlaps(attrs: &Attributes<'_>) -> Made {
+    let op = attrs.op();
+    of(attrs, move |[overlaps, scores, n, overlap, score], m| {
+        let by = Suppression {
+            max_output_size: count_in(op, "max_output_size", n)?,
+            iou_threshold: float_in(op, "overlap_threshold", overlap)?,
+            score_threshold: float_in(op, "score_threshold", score)?,
+            soft_nms_sigma: 0.0,
+        };
+        tf::non_max_suppression_with_overlaps(overlaps, scores, &by, m).map(|positions| [positions])
+    })
+}
+
 pub(in crate::tf::op) fn combined_non_max_suppression(attrs: &Attributes<'_>) -> Made {
     let op = attrs.op();
     let (pad_per_class, clip_boxes) = (attrs.bool("pad_per_class")?, attrs.bool("clip_boxes")?);

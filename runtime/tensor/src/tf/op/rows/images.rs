@@ -86,6 +86,15 @@ operators! { 11:
             images::non_max_suppression,
             Cost::By(cost::suppression),
         ).no_gradient();
+    /// Boxes above a score that do not overlap a selected box of a higher score, by a matrix of overlaps.
+    NonMaxSuppressionWithOverlaps
+        "overlaps:float scores:float max_output_size:int32 overlap_threshold:float score_threshold:float -> \
+         selected_indices:int32;"
+        => function(
+            eval::images::non_max_suppression_with_overlaps,
+            images::non_max_suppression,
+            Cost::By(cost::suppression),
+        ).no_gradient();
     /// Images in another size, interpolated by cubic polynomials.
     ResizeBicubic
         "images:T size:int32 -> resized_images:float; T:type align_corners:bool=false \
