@@ -232,6 +232,38 @@ def sequences():
     case.write()
 
 
+def anonymous_tables():
+    """Tables without names, each the table of its handle."""
+    case = Case("op_anonymous_tables")
+    numbers, words = case.feed("numbers", np.array([3, 1, 4], np.int64)), case.feed("words", np.array([b"three", b"", b"four"]))
+    wanted = case.feed("wanted", np.array([4, 7, 3], np.int64))
+
+    def found(table, by, default):
+        return raw.LookupTableFindV2(table_handle=table, keys=by, default_value=default)
+
+    by_number = raw.AnonymousHashTable(key_dtype=tf.int64, value_dtype=tf.string)
+    other = raw.AnonymousHashTable(key_dtype=tf.int64, value_dtype=tf.string)
+    first = raw.InitializeTableV2(table_handle=by_number, keys=numbers, values=words)
+    second = raw.InitializeTableV2(table_handle=other, keys=numbers[:1], values=words[2:])
+    with tf.control_dependencies([first, second]):
+        case.fetch("found", found(by_number, wanted, "none"), found(other, wanted, "none"))
+        case.fetch("sizes", raw.LookupTableSizeV2(table_handle=by_number), raw.LookupTableSizeV2(table_handle=other))
+    by_word = raw.AnonymousMutableHashTable(key_dtype=tf.string, value_dtype=tf.int64)
+    with tf.control_dependencies([raw.LookupTableInsertV2(table_handle=by_word, keys=words, values=numbers)]):
+        inserted = found(by_word, words[::2], np.int64(-1))
+    with tf.control_dependencies([inserted]):
+        removed = raw.LookupTableRemoveV2(table_handle=by_word, keys=words[:1])
+    with tf.control_dependencies([removed]):
+        case.fetch("changed", inserted, found(by_word, words, np.int64(-1)))
+    pairs = case.feed("pairs", np.array([[1, 2], [3, 4], [5, 6]], np.float32))
+    of_pairs = raw.AnonymousMutableHashTableOfTensors(key_dtype=tf.int64, value_dtype=tf.float32, value_shape=[2])
+    dense = raw.AnonymousMutableDenseHashTable(empty_key=np.int64(-1), deleted_key=np.int64(-2), value_dtype=tf.float32, value_shape=[2])
+    for name, table in {"tensors": of_pairs, "dense": dense}.items():
+        with tf.control_dependencies([raw.LookupTableInsertV2(table_handle=table, keys=numbers, values=pairs)]):
+            case.fetch(name, found(table, wanted, np.zeros(2, np.float32)))
+    case.write(runs=2)
+
+
 def flat(results):
     for result in results:
         yield from result if isinstance(result, list) else [result]
@@ -241,5 +273,6 @@ if __name__ == "__main__":
     sets()
     arrays()
     tables()
+    anonymous_tables()
     messages()
     sequences()

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! HashTableV2 ──▶ handle ──▶ LookupTable in the resources, by device, container and name
+//! AnonymousHashTable ──▶ handle ──▶ LookupTable that each execution creates
 //!                              bytes of a key ──▶ bytes of its value: number, text, or tensor of numbers
 //! ```
 //!
@@ -74,17 +75,13 @@ pub(super) const OPS: &[ActionRow] = &[
     (&[Op::MutableHashTable, Op::MutableHashTableV2], |attrs| create(attrs, Shape::scalar(), true)),
     (
         &[Op::MutableHashTableOfTensors, Op::MutableHashTableOfTensorsV2, Op::MutableDenseHashTableV2],
-        |attrs| {
-            let shape = attrs.shape("value_shape")?;
-            let shape = shape.dims().and_then(|dims| Shape::from_i64(&dims).ok()).ok_or_else(|| {
-                TensorError::Invalid {
-                    op: attrs.op(),
-                    problem: format!("value_shape is {shape}, expected known sizes"),
-                }
-            })?;
-            create(attrs, shape, true)
-        },
+        |attrs| create(attrs, element_shape(attrs)?, true),
     ),
+    (&[Op::AnonymousHashTable], |attrs| create_anonymous(attrs, Shape::scalar(), false)),
+    (&[Op::AnonymousMutableHashTable], |attrs| create_anonymous(attrs, Shape::scalar(), true)),
+    (&[Op::AnonymousMutableDenseHashTable, Op::AnonymousMutableHashTableOfTensors], |attrs| {
+        create_anonymous(attrs, element_shape(attrs)?, true)
+    }),
     (&[Op::InitializeTable, Op::InitializeTableV2], |attrs| {
         action(attrs, |[of, keys, values], _| {
             table(of)?.initialize(pairs(table(of)?, keys, values)?)?;
@@ -145,8 +142,15 @@ pub(super) const OPS: &[ActionRow] = &[
     }),
 ];
 
-/// Creates handles of a table. The operands, if there are any, are reserved keys.
-fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Action, TensorError> {
+/// Tables with their first parts: name and reserved keys.
+type Make = Box<dyn Fn(&ResourceName, Vec<Box<[u8]>>) -> LookupTable + Send + Sync>;
+
+/// The types of keys and values of an operator that creates tables, and the function that makes one.
+fn maker(
+    attrs: &Attributes<'_>,
+    element: Shape,
+    is_mutable: bool,
+) -> Result<(Type, Type, Make), TensorError> {
     let (key, value) = (attrs.ty("key_dtype")?, attrs.ty("value_dtype")?);
     let is_text_alone = value != Type::String || element.rank() == 0;
     let is_known = |ty| matches!(ty, Type::Dense(_) | Type::String);
@@ -154,12 +158,37 @@ fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Ac
         let problem = format!("tables from {key} to {value} of shape {element} are not supported");
         return Err(TensorError::Invalid { op: attrs.op(), problem });
     }
-    let name = PlacedName::of(attrs)?;
     let make = move |name: &ResourceName, reserved| {
         let rows = Rows { is_initialized: is_mutable, ..Rows::default() };
         let (name, element, rows) = (name.clone(), element.clone(), RwLock::new(rows));
         LookupTable { name, key, value, element, reserved, is_mutable, rows }
     };
+    Ok((key, value, Box::new(make)))
+}
+
+/// The sizes of a value, which must be known.
+fn element_shape(attrs: &Attributes<'_>) -> Result<Shape, TensorError> {
+    let shape = attrs.shape("value_shape")?;
+    shape.dims().and_then(|dims| Shape::from_i64(&dims).ok()).ok_or_else(|| TensorError::Invalid {
+        op: attrs.op(),
+        problem: format!("value_shape is {shape}, expected known sizes"),
+    })
+}
+
+/// Creates a table at each execution. The operands, if there are any, are reserved keys.
+fn create_anonymous(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Action, TensorError> {
+    let (key, _, make) = maker(attrs, element, is_mutable)?;
+    let name = ResourceName::from(attrs.op());
+    variadic_action(move |reserved: &[&Value], _| {
+        let reserved = reserved.iter().map(|of| reserved_key(key, of)).collect::<Result<Vec<_>, _>>()?;
+        Ok([Value::object(TableHandle(Arc::new(make(&name, reserved))))])
+    })
+}
+
+/// Creates handles of a table. The operands, if there are any, are reserved keys.
+fn create(attrs: &Attributes<'_>, element: Shape, is_mutable: bool) -> Result<Action, TensorError> {
+    let (key, value, make) = maker(attrs, element, is_mutable)?;
+    let name = PlacedName::of(attrs)?;
     let own = name.is_empty().then(|| Arc::new(make(&ResourceName::from(attrs.op()), Vec::new())));
     variadic_action(move |reserved: &[&Value], cx: &ExecContext| {
         let reserved = reserved.iter().map(|of| reserved_key(key, of)).collect::<Result<Vec<_>, _>>()?;

@@ -5,6 +5,22 @@ use super::super::row::{Cost, Effect, control, state};
 use super::operators::operators;
 
 operators! { 19:
+    /// A new table that is initialized once.
+    AnonymousHashTable "!-> table_handle:resource; key_dtype:type value_dtype:type"
+        => state(Effect::Write, rules::scalar, Cost::Free).no_gradient();
+    /// A new mutable table of tensors. The empty and the deleted key, which mark free slots in TensorFlow,
+    /// are ordinary keys here.
+    AnonymousMutableDenseHashTable
+        "!empty_key:key_dtype deleted_key:key_dtype -> table_handle:resource; initial_num_buckets:int=131072 \
+         key_dtype:type max_load_factor:float=0.8 value_dtype:type value_shape:shape=[]"
+        => state(Effect::Write, rules::scalar, Cost::Free).no_gradient();
+    /// A new mutable table.
+    AnonymousMutableHashTable "!-> table_handle:resource; key_dtype:type value_dtype:type"
+        => state(Effect::Write, rules::scalar, Cost::Free).no_gradient();
+    /// A new mutable table of tensors of one shape.
+    AnonymousMutableHashTableOfTensors
+        "!-> table_handle:resource; key_dtype:type value_dtype:type value_shape:shape=[]"
+        => state(Effect::Write, rules::scalar, Cost::Free).no_gradient();
     /// A table that is initialized once.
     HashTableV2
         "!-> table_handle:resource; container:string='' key_dtype:type shared_name:string='' \
