@@ -212,9 +212,22 @@ def fourier():
     case.write()
 
 
+def factors():
+    """Gradients of Cholesky factors; the upper triangles are not read."""
+    case = Case("op_cholesky_grad", rtol=1e-5, atol=1e-6)
+    for dtype in [np.float32, np.float64]:
+        word = np.dtype(dtype).name
+        for i, shape in enumerate([(1, 1), (2, 3, 3), (20, 20), (2, 0, 0)]):
+            l = case.feed(f"l_{word}_{i}", normal(i, *shape, dtype=dtype) + 4 * np.eye(shape[-1], dtype=dtype))
+            dl = case.feed(f"dl_{word}_{i}", normal(i + 9, *shape, dtype=dtype))
+            case.fetch(f"{word}_{i}", raw.CholeskyGrad(l=l, grad=dl))
+    case.write()
+
+
 if __name__ == "__main__":
     special()
     matrices()
+    factors()
     solutions()
     functions()
     fourier()

@@ -93,6 +93,46 @@ pub fn cholesky(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> 
     }))
 }
 
+/// `CholeskyGrad`: the gradients of matrices from those of their factors `l`. Only lower triangles are read.
+///
+/// ```text
+/// (S + S^T) / 2, where S = L^-T F L^-1 and F is the lower triangle of L^T dL with half of its diagonal
+/// ```
+pub fn cholesky_grad(l: &HostTensor, dl: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
+    let op = "CholeskyGrad";
+    let (_, n) = squares(op, "l", l)?;
+    if !matches!(l.dtype(), DType::F32 | DType::F64) {
+        return Err(TensorError::Unsupported { op, dtype: l.dtype() });
+    }
+    dl.expect_dtype("grad", l.dtype())?;
+    dl.expect_shape("grad", l.shape())?;
+    let out = HostTensor::zeros(DType::F64, l.shape().clone(), cx.allocator)?;
+    if out.num_elements() > 0 {
+        let (l, dl) = (fast::cast(l, DType::F64, cx)?, fast::cast(dl, DType::F64, cx)?);
+        let (l, dl, mut out) = (l.read::<f64>()?, dl.read::<f64>()?, out.write::<f64>()?);
+        let pairs = l.chunks_exact(n * n).zip(dl.chunks_exact(n * n));
+        for ((l, dl), out) in pairs.zip(out.chunks_exact_mut(n * n)) {
+            let mut upper = filled(n * n, 0.0)?;
+            linear::adjoint(&lower(l, n)?, n, n, &mut upper);
+            let mut part = lower(&linear::product(&upper, &lower(dl, n)?, n)?, n)?;
+            part.iter_mut().step_by(n + 1).for_each(|x| *x /= 2.0);
+            linear::solve_triangular(&upper, n, false, false, &mut part, n);
+            let mut turned = filled(n * n, 0.0)?;
+            linear::adjoint(&part, n, n, &mut turned);
+            linear::solve_triangular(&upper, n, false, false, &mut turned, n);
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = (turned[i] + turned[i % n * n + i / n]) / 2.0;
+            }
+        }
+    }
+    fast::cast(&out, l.dtype(), cx)
+}
+
+/// The lower triangle of a matrix, and zeros.
+fn lower(x: &[f64], n: usize) -> Result<Vec<f64>, TensorError> {
+    collected(x.iter().enumerate().map(|(i, &x)| if i % n > i / n { 0.0 } else { x }))
+}
+
 /// `MatrixDeterminant`. The determinant of an empty matrix is 1.
 pub fn determinant(x: &HostTensor, cx: &Cx<'_>) -> Result<HostTensor, TensorError> {
     let op = "MatrixDeterminant";

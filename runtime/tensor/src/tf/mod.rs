@@ -178,7 +178,8 @@ pub use glimpse::{GlimpseAttrs, GlimpseNoise, draw_boxes, extract_glimpse};
 pub(crate) use index::slices_at;
 pub use index::{scatter_nd_reduce, unravel_index};
 pub use matrices::{
-    Solver, cholesky, cross, determinant, inverse, log_determinant, lu, qr, self_adjoint_eigen, solve, svd,
+    Solver, cholesky, cholesky_grad, cross, determinant, inverse, log_determinant, lu, qr,
+    self_adjoint_eigen, solve, svd,
 };
 pub use matrix_functions::{
     MatrixFunction, eigen, matrix_function, self_adjoint_eigen_rows, solve_least_squares,

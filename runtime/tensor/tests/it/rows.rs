@@ -122,6 +122,7 @@ const WITHOUT_GRADIENT_IN_TENSORFLOW: &[&str] = &[
     "Bincount",
     "BlockLSTMGrad",
     "BlockLSTMGradV2",
+    "CholeskyGrad",
     "DenseBincount",
     "Dequantize",
     "Dilation2DBackpropFilter",

@@ -10,6 +10,10 @@ pub(in crate::tf::op) fn cholesky(attrs: &Attributes<'_>) -> Made {
     owning(attrs, |[x], cx| tf::cholesky(&x, cx))
 }
 
+pub(in crate::tf::op) fn cholesky_grad(attrs: &Attributes<'_>) -> Made {
+    owning(attrs, |[l, dl], cx| tf::cholesky_grad(&l, &dl, cx))
+}
+
 pub(in crate::tf::op) fn cross(attrs: &Attributes<'_>) -> Made {
     owning(attrs, |[a, b], cx| tf::cross(&a, &b, cx))
 }

@@ -10,6 +10,10 @@ operators! { 14:
     /// The lower triangular factors of positive definite matrices.
     Cholesky "input:T -> output:T; T:type"
         => function(eval::linear::cholesky, linear::square, Cost::By(cost::square_matrices));
+    /// The gradient of `Cholesky`, symmetric.
+    CholeskyGrad "l:T grad:T -> output:T; T:type"
+        => function(eval::linear::cholesky_grad, linear::square, Cost::By(cost::square_matrices))
+            .differentiated(Gradient::Missing);
     /// The cross products of vectors of three numbers.
     Cross "a:T b:T -> product:T; T:type"
         => function(eval::linear::cross, linear::cross, Cost::PerResult(3));
