@@ -120,6 +120,30 @@ class _OpAngle(_t.Protocol):
 Angle: _OpAngle
 
 @_t.type_check_only
+class _OpAnonymousHashTable(_t.Protocol):
+    """A new table that is initialized once."""
+    def __call__(self, *, key_dtype: _t.Any, value_dtype: _t.Any) -> _n.Tensor: ...
+AnonymousHashTable: _OpAnonymousHashTable
+
+@_t.type_check_only
+class _OpAnonymousMutableDenseHashTable(_t.Protocol):
+    """A new mutable table of tensors. The empty and the deleted key, which mark free slots in TensorFlow, are ordinary keys here."""
+    def __call__(self, empty_key: _t.Any, deleted_key: _t.Any, *, initial_num_buckets: int = ..., max_load_factor: float = ..., value_dtype: _t.Any, value_shape: _Dims = ...) -> _n.Tensor: ...
+AnonymousMutableDenseHashTable: _OpAnonymousMutableDenseHashTable
+
+@_t.type_check_only
+class _OpAnonymousMutableHashTable(_t.Protocol):
+    """A new mutable table."""
+    def __call__(self, *, key_dtype: _t.Any, value_dtype: _t.Any) -> _n.Tensor: ...
+AnonymousMutableHashTable: _OpAnonymousMutableHashTable
+
+@_t.type_check_only
+class _OpAnonymousMutableHashTableOfTensors(_t.Protocol):
+    """A new mutable table of tensors of one shape."""
+    def __call__(self, *, key_dtype: _t.Any, value_dtype: _t.Any, value_shape: _Dims = ...) -> _n.Tensor: ...
+AnonymousMutableHashTableOfTensors: _OpAnonymousMutableHashTableOfTensors
+
+@_t.type_check_only
 class _OpAny(_t.Protocol):
     """The disjunction along axes."""
     def __call__(self, input: _t.Any, reduction_indices: _t.Any, *, keep_dims: bool = ...) -> _n.Tensor: ...
@@ -616,6 +640,12 @@ class _OpCholesky(_t.Protocol):
     """The lower triangular factors of positive definite matrices."""
     def __call__(self, input: _t.Any) -> _n.Tensor: ...
 Cholesky: _OpCholesky
+
+@_t.type_check_only
+class _OpCholeskyGrad(_t.Protocol):
+    """The gradient of `Cholesky`, symmetric."""
+    def __call__(self, l: _t.Any, grad: _t.Any) -> _n.Tensor: ...
+CholeskyGrad: _OpCholeskyGrad
 
 @_t.type_check_only
 class _OpClipByValue(_t.Protocol):
@@ -2182,6 +2212,12 @@ class _OpNonMaxSuppressionV5(_t.Protocol):
     """Boxes above a score, where overlap with a selected box excludes a box or lowers its score; their scores and number."""
     def __call__(self, boxes: _t.Any, scores: _t.Any, max_output_size: _t.Any, iou_threshold: _t.Any, score_threshold: _t.Any, soft_nms_sigma: _t.Any, *, pad_to_max_output_size: bool = ...) -> tuple[_n.Tensor, _n.Tensor, _n.Tensor]: ...
 NonMaxSuppressionV5: _OpNonMaxSuppressionV5
+
+@_t.type_check_only
+class _OpNonMaxSuppressionWithOverlaps(_t.Protocol):
+    """Boxes above a score that do not overlap a selected box of a higher score, by a matrix of overlaps."""
+    def __call__(self, overlaps: _t.Any, scores: _t.Any, max_output_size: _t.Any, overlap_threshold: _t.Any, score_threshold: _t.Any) -> _n.Tensor: ...
+NonMaxSuppressionWithOverlaps: _OpNonMaxSuppressionWithOverlaps
 
 @_t.type_check_only
 class _OpNotEqual(_t.Protocol):
