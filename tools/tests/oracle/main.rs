@@ -635,6 +635,7 @@ fn empty_constants() {
 const LONG: &[&str] = &[
     "loops.mlir many",
     "loops.mlir while",
+    "max-memory.mlir deep",
     "recursion.mlir forever",
     "recursion.mlir deep",
     "timeout.mlir blocks",
