@@ -159,18 +159,22 @@ impl QueueState {
 
     /// Passes a permit, which the caller has acquired, to a sleeping worker. There is no sleeper only if one
     /// is about to continue by itself, or if a thread from outside has left. Then the permit is released
-    /// again.
+    /// again. The workers of a closed queue leave its last tasks, which are dropped with it.
     fn wake_sleeper(&self) {
-        while !self.sleepers.wake() && self.permits.release(|| self.tasks.is_empty()) {
+        while !self.sleepers.wake() && self.permits.release(|| self.tasks.is_empty() || self.is_closed()) {
             std::hint::spin_loop();
         }
+    }
+
+    fn is_closed(&self) -> bool {
+        // Acquire pairs with the Release in `drop`.
+        self.is_closed.load(Ordering::Acquire)
     }
 
     /// Body of a worker. It begins with a permit.
     fn serve(&self) {
         let scope = QueueScope::enter(self.id());
-        // Acquire pairs with the Release in `drop`.
-        self.run_or_sleep_until(|| self.is_closed.load(Ordering::Acquire));
+        self.run_or_sleep_until(|| self.is_closed());
         self.leave(scope);
     }
 
@@ -463,7 +467,7 @@ impl LocalQueue for MultiThreaded {
 
 impl Drop for MultiThreaded {
     fn drop(&mut self) {
-        // Release pairs with the Acquire in `serve`.
+        // Release pairs with the Acquire in `is_closed`.
         self.state.is_closed.store(true, Ordering::Release);
         self.state.sleepers.wake_all();
         if let Some(runtime) = self.runtime.take() {

@@ -366,3 +366,24 @@ fn quiescence_is_when_nothing_waits_or_runs() {
         }
     }
 }
+
+#[test]
+fn what_a_dropped_queue_has_not_run_is_dropped() {
+    let queue = from_spec("mstd:1").unwrap();
+    let (end, ended) = std::sync::mpsc::channel::<()>();
+    let (begin, began) = std::sync::mpsc::channel();
+    queue.add_task(Task::new(move || {
+        begin.send(()).unwrap();
+        assert!(ended.recv().is_ok(), "the queue is dropped while this runs");
+    }));
+    began.recv().unwrap();
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let more = hold.clone();
+    queue.add_task(Task::new(move || drop(hold)));
+    queue.add_task(Task::new(move || more.send(()).unwrap()));
+    drop(queue);
+    end.send(()).unwrap();
+    // The worker is at its end once its tasks are dropped, without having run.
+    let late = held.recv_timeout(std::time::Duration::from_secs(60));
+    assert_eq!(late, Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
+}
