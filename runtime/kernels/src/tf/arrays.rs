@@ -14,7 +14,7 @@ use befrost_tensor::tf::{AnyTensor, PartialShape, add_n};
 use befrost_tensor::{HostTensor, Shape};
 
 use super::action::{ActionRow, action, int, ints, scalar, tensor};
-use super::operands::{any, value};
+use super::operands::{any, any_type, value};
 use crate::objects::refused;
 
 /// A mutable array.
@@ -59,10 +59,7 @@ const MAX_SLOTS: usize = 1 << 20;
 
 pub(super) const OPS: &[ActionRow] = &[
     (&[Op::TensorArrayV3], |attrs| {
-        let (ty, element) = (attrs.ty("dtype")?, attrs.shape("element_shape")?);
-        if ty != Type::String {
-            attrs.dtype("dtype")?;
-        }
+        let (ty, element) = (any_type(attrs, "dtype")?, attrs.shape("element_shape")?);
         let (is_dynamic, clears) = (attrs.bool("dynamic_size")?, attrs.bool("clear_after_read")?);
         action(attrs, move |[size], cx| {
             let state = State { slots: vec![Slot::Empty; slots(int(size)?)?], ..State::default() };

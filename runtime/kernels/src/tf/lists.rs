@@ -16,7 +16,7 @@ use befrost_tensor::tf::{AnyTensor, PartialShape, TensorList, cast, from_end};
 use befrost_tensor::{HostTensor, Shape, TensorError};
 
 use super::action::{Action, ActionRow, action, int, ints, scalar, tensor};
-use super::operands::{any, dense, value};
+use super::operands::{any, any_type, dense, value};
 use super::optionals::nested;
 use crate::objects::{copy_of, refused};
 
@@ -197,8 +197,8 @@ fn reserve(ty: Type, shape: &Value, n: i64, max: Option<usize>) -> Result<[Value
 /// The element type of a list: a numeric type, string or variant.
 fn elements(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
     match attrs.ty("element_dtype")? {
-        ty @ (Type::String | Type::Variant) => Ok(ty),
-        _ => attrs.dtype("element_dtype").map(Type::from),
+        Type::Variant => Ok(Type::Variant),
+        _ => any_type(attrs, "element_dtype"),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use befrost_kernel_api::kernel::{KernelFrame, Outcome, Returns, Signature};
 use befrost_kernel_api::{KernelError, Value};
-use befrost_tensor::HostTensor;
 use befrost_tensor::tf::AnyTensor;
+use befrost_tensor::tf::op::{Attributes, Type};
+use befrost_tensor::{HostTensor, TensorError};
 use smallvec::SmallVec;
 
 use crate::objects::{Strings, Tensor};
@@ -35,6 +36,14 @@ pub(super) fn dense(value: &Value) -> Result<&HostTensor, KernelError> {
     value.downcast_ref::<Tensor>().map(|tensor| &tensor.0).ok_or_else(|| {
         KernelError::invalid(format!("expected a dense tensor, got a value of type {}", value.type_name()))
     })
+}
+
+/// The element type of [`any`] tensors that an attribute holds: a numeric type or string.
+pub(super) fn any_type(attrs: &Attributes<'_>, name: &str) -> Result<Type, TensorError> {
+    match attrs.ty(name)? {
+        Type::String => Ok(Type::String),
+        _ => attrs.dtype(name).map(Type::from),
+    }
 }
 
 /// The tensor of numbers or strings in a value.

@@ -32,7 +32,7 @@ use befrost_tensor::{DType, HostTensor, I1, TensorError};
 
 use super::action::{Action, ActionRow, action, int, scalar, tensor, variadic_action};
 use super::interned::{StringResults, by_numbers};
-use super::operands::{Results, any, dense, value};
+use super::operands::{Results, any, any_type, dense, value};
 use super::placed::PlacedName;
 use crate::objects::refused;
 
@@ -74,7 +74,7 @@ impl Object for VariableHandle {
 pub(super) const OPS: &[ActionRow] = &[
     (&[Op::VarHandleOp, Op::VariableV2, Op::Variable], handle),
     (&[Op::ReadVariableOp], |attrs| {
-        let ty = element_type(attrs)?;
+        let ty = any_type(attrs, "dtype")?;
         action(attrs, move |[of], _| {
             let found = variable(of)?.read()?;
             found.expect_type("ReadVariableOp", ty).map_err(refused)?;
@@ -299,14 +299,6 @@ pub(super) fn update_one(
     })
 }
 
-/// The type of a variable's elements: numbers or strings.
-fn element_type(attrs: &Attributes<'_>) -> Result<Type, TensorError> {
-    match attrs.ty("dtype")? {
-        Type::String => Ok(Type::String),
-        _ => attrs.dtype("dtype").map(Type::from),
-    }
-}
-
 /// The elements or slices of a variable that `f` chooses.
 fn gathered(
     of: &Value,
@@ -328,7 +320,7 @@ fn gathered(
 }
 
 fn handle(attrs: &Attributes<'_>) -> Result<Action, TensorError> {
-    let (ty, shape) = (element_type(attrs)?, attrs.shape("shape")?);
+    let (ty, shape) = (any_type(attrs, "dtype")?, attrs.shape("shape")?);
     let name = PlacedName::of(attrs)?;
     let own = name.is_empty().then(|| {
         let name = ResourceName::from(attrs.op());
